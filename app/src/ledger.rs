@@ -1,0 +1,5 @@
+//! The words and rules of the ledger, one noun per file.
+
+pub mod contract;
+pub mod instant;
+pub mod status;

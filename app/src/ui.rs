@@ -1,0 +1,1 @@
+//! Pages: each a function from a value to a string of HTML.
