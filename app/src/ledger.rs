@@ -3,3 +3,4 @@
 pub mod contract;
 pub mod instant;
 pub mod status;
+pub mod value;
