@@ -8,3 +8,4 @@ pub mod next_action;
 pub mod reason;
 pub mod status;
 pub mod value;
+pub mod word;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::contract::Upstream;
 use super::evidence::{Conclusion, Evidence};
 use super::instant::Instant;
+use super::word::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,6 +33,17 @@ pub enum Ending {
     Unknown,
     KeyConflict,
 }
+
+words!(Kind { Send = "send", LookUp = "look_up" });
+words!(Ending {
+    Succeeded = "succeeded",
+    Refused = "refused",
+    Local = "local",
+    NotSent = "not_sent",
+    NotExecuted = "not_executed",
+    Unknown = "unknown",
+    KeyConflict = "key_conflict",
+});
 
 impl Ending {
     /// Its own answer says whether this request had an effect.

@@ -10,6 +10,8 @@ use std::time::Duration;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use super::word::words;
+
 /// What automation may do about an unknown outcome; see `docs/guarantees.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,6 +35,9 @@ pub enum Risk {
     #[default]
     High,
 }
+
+words!(Class { Read = "read", Idempotent = "idempotent", Keyed = "keyed", Opaque = "opaque" });
+words!(Risk { Low = "low", Medium = "medium", High = "high" });
 
 /// What a keyed contract does first about an unknown outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

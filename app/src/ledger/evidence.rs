@@ -3,13 +3,12 @@
 //! Append-only where it is stored; here only what the rules need of it. Invariant: "not executed" counts only as of its
 //! as-of time, never for what may have been sent later.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::instant::Instant;
+use super::word::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,25 +21,15 @@ pub enum Conclusion {
     Contradicts,
 }
 
+words!(Conclusion {
+    Executed = "executed",
+    Refused = "refused",
+    NotExecuted = "not_executed",
+    Inconclusive = "inconclusive",
+    Contradicts = "contradicts",
+});
+
 impl Conclusion {
-    pub const ALL: [Conclusion; 5] = [
-        Conclusion::Executed,
-        Conclusion::Refused,
-        Conclusion::NotExecuted,
-        Conclusion::Inconclusive,
-        Conclusion::Contradicts,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Conclusion::Executed => "executed",
-            Conclusion::Refused => "refused",
-            Conclusion::NotExecuted => "not_executed",
-            Conclusion::Inconclusive => "inconclusive",
-            Conclusion::Contradicts => "contradicts",
-        }
-    }
-
     pub const fn is_conclusive(self) -> bool {
         matches!(self, Conclusion::Executed | Conclusion::Refused | Conclusion::NotExecuted)
     }
@@ -62,62 +51,15 @@ pub enum Source {
     Statement,
 }
 
-impl Source {
-    pub const ALL: [Source; 7] = [
-        Source::LookUp,
-        Source::PartnerReference,
-        Source::PartnerAudit,
-        Source::LateAnswer,
-        Source::Webhook,
-        Source::Report,
-        Source::Statement,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Source::LookUp => "look_up",
-            Source::PartnerReference => "partner_reference",
-            Source::PartnerAudit => "partner_audit",
-            Source::LateAnswer => "late_answer",
-            Source::Webhook => "webhook",
-            Source::Report => "report",
-            Source::Statement => "statement",
-        }
-    }
-}
-
-/// Not a word of this list.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not one of the words used here")]
-pub struct NoWord(pub String);
-
-impl FromStr for Conclusion {
-    type Err = NoWord;
-
-    fn from_str(text: &str) -> Result<Self, NoWord> {
-        Conclusion::ALL.into_iter().find(|word| word.as_str() == text).ok_or_else(|| NoWord(text.into()))
-    }
-}
-
-impl FromStr for Source {
-    type Err = NoWord;
-
-    fn from_str(text: &str) -> Result<Self, NoWord> {
-        Source::ALL.into_iter().find(|word| word.as_str() == text).ok_or_else(|| NoWord(text.into()))
-    }
-}
-
-impl fmt::Display for Conclusion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+words!(Source {
+    LookUp = "look_up",
+    PartnerReference = "partner_reference",
+    PartnerAudit = "partner_audit",
+    LateAnswer = "late_answer",
+    Webhook = "webhook",
+    Report = "report",
+    Statement = "statement",
+});
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {

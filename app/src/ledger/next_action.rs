@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn nothing_is_done_for_what_a_person_holds() {
         let contract = contract("keyed", &format!("{KEYED_REPLAY}{LOOK}"));
-        for status in Status::ALL {
+        for status in Status::ALL.iter().copied() {
             let mut standing = standing(status, vec![lost(1, 0)]);
             standing.held = true;
             standing.evidence = vec![found(Conclusion::Executed, 100, Source::LookUp)];

@@ -2,10 +2,9 @@
 //!
 //! Invariant: a reason never says more than its word; values and texts of the partner are kept elsewhere.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+
+use super::word::words;
 
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
@@ -14,13 +13,7 @@ macro_rules! reasons {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
         }
 
-        impl Reason {
-            pub const ALL: &'static [Reason] = &[$(Reason::$name),*];
-
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Reason::$name => $text),* }
-            }
-        }
+        words!(Reason { $($name = $text),* });
     };
 }
 
@@ -82,23 +75,4 @@ reasons! {
     LocalBeforeSend = "local_before_send",
     DecidedExecuted = "decided_executed",
     DecidedNotExecuted = "decided_not_executed",
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// Not the text of a reason.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no reason")]
-pub struct NoReason(pub String);
-
-impl FromStr for Reason {
-    type Err = NoReason;
-
-    fn from_str(text: &str) -> Result<Self, NoReason> {
-        Reason::ALL.iter().copied().find(|reason| reason.as_str() == text).ok_or_else(|| NoReason(text.into()))
-    }
 }

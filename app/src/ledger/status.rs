@@ -4,10 +4,9 @@
 //! raises `Event::Refused { clean }` has worked out `clean` with `attempt`. Leaves takeovers out: a takeover is a lock
 //! beside the status. Invariant: a settled status never changes.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+
+use super::word::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,54 +31,21 @@ pub enum Status {
     Cancelled,
 }
 
+words!(Status {
+    AwaitingApproval = "awaiting_approval",
+    Pending = "pending",
+    Executing = "executing",
+    FailedRetryable = "failed_retryable",
+    Uncertain = "uncertain",
+    ReconciliationNeeded = "reconciliation_needed",
+    Succeeded = "succeeded",
+    FailedFinal = "failed_final",
+    Cancelled = "cancelled",
+});
+
 impl Status {
-    pub const ALL: [Status; 9] = [
-        Status::AwaitingApproval,
-        Status::Pending,
-        Status::Executing,
-        Status::FailedRetryable,
-        Status::Uncertain,
-        Status::ReconciliationNeeded,
-        Status::Succeeded,
-        Status::FailedFinal,
-        Status::Cancelled,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Status::AwaitingApproval => "awaiting_approval",
-            Status::Pending => "pending",
-            Status::Executing => "executing",
-            Status::FailedRetryable => "failed_retryable",
-            Status::Uncertain => "uncertain",
-            Status::ReconciliationNeeded => "reconciliation_needed",
-            Status::Succeeded => "succeeded",
-            Status::FailedFinal => "failed_final",
-            Status::Cancelled => "cancelled",
-        }
-    }
-
     pub const fn is_settled(self) -> bool {
         matches!(self, Status::Succeeded | Status::FailedFinal | Status::Cancelled)
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// Not the text of a status.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no status of an operation")]
-pub struct NoStatus(pub String);
-
-impl FromStr for Status {
-    type Err = NoStatus;
-
-    fn from_str(text: &str) -> Result<Self, NoStatus> {
-        Status::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| NoStatus(text.into()))
     }
 }
 
@@ -288,7 +254,7 @@ mod tests {
     #[test]
     fn the_whole_table_is_written_down() {
         let mut table = String::new();
-        for status in Status::ALL {
+        for status in Status::ALL.iter().copied() {
             for event in every_event() {
                 let to = next(status, event).map_or("-".to_string(), |to| to.to_string());
                 table.push_str(&format!("{status:22} {:40} {to}\n", format!("{event:?}")));
@@ -299,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_settled_operation_never_changes() {
-        for status in Status::ALL.into_iter().filter(|status| status.is_settled()) {
+        for status in Status::ALL.iter().copied().filter(|status| status.is_settled()) {
             for event in every_event() {
                 assert_eq!(next(status, event), Err(Refused { status, event }));
             }
@@ -317,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_unsettled_status_has_a_way_out() {
-        for status in Status::ALL.into_iter().filter(|status| !status.is_settled()) {
+        for status in Status::ALL.iter().copied().filter(|status| !status.is_settled()) {
             let leaves = every_event().any(|event| next(status, event).is_ok_and(|to| to != status));
             assert!(leaves, "{status}");
         }
@@ -325,9 +291,9 @@ mod tests {
 
     #[test]
     fn text_and_status_are_one_to_one() {
-        for status in Status::ALL {
+        for status in Status::ALL.iter().copied() {
             assert_eq!(status.as_str().parse(), Ok(status));
         }
-        assert_eq!("done".parse::<Status>(), Err(NoStatus("done".into())));
+        assert_eq!("done".parse::<Status>(), Err(crate::ledger::word::NoWord("done".into())));
     }
 }

@@ -1,0 +1,5 @@
+//! Migrations are embedded; cargo has to notice new ones.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../migrations");
+}

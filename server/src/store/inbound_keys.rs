@@ -1,0 +1,26 @@
+//! Inbound keys: scope, digest, fingerprint, and what the key joined.
+//!
+//! Invariant: a key never moves to another operation; rows are append-only.
+
+use super::codec::{At, Id};
+use super::{Result, Tx};
+
+/// A caller's key, by digest.
+#[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
+pub struct InboundKey {
+    pub tenant: String,
+    pub principal: String,
+    pub contract: String,
+    pub key_digest: String,
+    pub fingerprint: String,
+    pub operation_id: Option<Id>,
+    pub run_id: Option<Id>,
+    pub created_at: At,
+}
+
+pub async fn insert(tx: &mut Tx, row: &InboundKey) -> Result<()> {
+    const SQL: &str = "INSERT INTO inbound_keys (tenant, principal, contract, key_digest, fingerprint, operation_id, run_id, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    on!(tx, |c| bind_fields!(sqlx::query(SQL), row, tenant, principal, contract, key_digest, fingerprint, operation_id, run_id, created_at).execute(c).await.map(drop))?;
+    Ok(())
+}
