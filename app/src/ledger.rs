@@ -2,5 +2,7 @@
 
 pub mod contract;
 pub mod instant;
+pub mod json;
+pub mod key;
 pub mod status;
 pub mod value;
