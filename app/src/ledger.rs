@@ -1,10 +1,16 @@
 //! The words and rules of the ledger, one noun per file.
 
 pub mod attempt;
+pub mod canonical;
 pub mod contract;
 pub mod evidence;
+pub mod fingerprint;
 pub mod instant;
+pub mod json;
+pub mod key;
+pub mod money;
 pub mod next_action;
+pub mod params;
 pub mod reason;
 pub mod status;
 pub mod value;
