@@ -2,5 +2,7 @@
 
 pub mod contract;
 pub mod instant;
+pub mod retry_after;
 pub mod status;
 pub mod value;
+pub mod wire;
