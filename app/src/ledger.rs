@@ -12,6 +12,8 @@ pub mod money;
 pub mod next_action;
 pub mod params;
 pub mod reason;
+pub mod retry_after;
 pub mod status;
 pub mod value;
+pub mod wire;
 pub mod word;

@@ -4,5 +4,6 @@
 //! Invariant: no transaction is open across a network call.
 
 pub mod clock;
+pub mod connector;
 pub mod ids;
 pub mod store;
