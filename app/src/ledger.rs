@@ -1,9 +1,12 @@
 //! The words and rules of the ledger, one noun per file.
 
+pub mod answer;
 pub mod attempt;
 pub mod canonical;
 pub mod contract;
+pub mod decision;
 pub mod evidence;
+pub mod finding;
 pub mod fingerprint;
 pub mod instant;
 pub mod json;
@@ -13,6 +16,7 @@ pub mod next_action;
 pub mod params;
 pub mod reason;
 pub mod retry_after;
+pub mod roles;
 pub mod status;
 pub mod value;
 pub mod wire;

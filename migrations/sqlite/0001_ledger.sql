@@ -201,7 +201,7 @@ CREATE TABLE operations (
     UNIQUE (tenant, contract, intent_digest, generation)
 ) STRICT;
 CREATE UNIQUE INDEX operations_hold_intent ON operations (tenant, contract, intent_digest) WHERE holds_intent;
-CREATE INDEX operations_due ON operations (next_check_at)
+CREATE INDEX operations_due ON operations (upstream, next_check_at)
     WHERE next_check_at IS NOT NULL;
 CREATE INDEX operations_leased ON operations (locked_until) WHERE locked_until IS NOT NULL;
 CREATE INDEX operations_by_status ON operations (status, id);

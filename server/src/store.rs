@@ -52,7 +52,23 @@ macro_rules! bind_fields {
     ($query:expr, $row:expr, $($field:ident),+ $(,)?) => { $query$(.bind(&$row.$field))+ };
 }
 
+pub mod attempts;
+pub mod audit;
+pub mod clients;
 pub mod codec;
+pub mod contracts;
+pub mod customers;
+pub mod evidence;
+pub mod inbound_keys;
+pub mod operations;
+pub mod people;
+pub mod proposals;
+pub mod secrets;
+pub mod sessions;
+pub mod targets;
+pub mod tenants;
+pub mod upstreams;
+pub mod workflow_runs;
 
 /// SQLite: readers beside the one writer.
 const READERS: u32 = 4;
