@@ -1,6 +1,8 @@
 //! The words and rules of the ledger, one noun per file.
 
 pub mod canonical;
+pub mod catalog;
+pub mod compare;
 pub mod contract;
 pub mod fingerprint;
 pub mod instant;
@@ -8,5 +10,7 @@ pub mod json;
 pub mod key;
 pub mod money;
 pub mod params;
+pub mod render;
 pub mod status;
+pub mod template;
 pub mod value;
