@@ -96,7 +96,8 @@ impl Desk<'_, '_> {
             self.note(&["request", "method"], "method", "a GET has no effect; its class is read");
         }
         if let (Some(key), Some(upstream)) = (&contract.key, self.upstream) {
-            let barrier_ms = upstream.send_by_ms + upstream.deadline_ms + upstream.margin_ms;
+            let waits = [upstream.send_by_ms, upstream.deadline_ms, upstream.margin_ms];
+            let barrier_ms = waits.into_iter().fold(0, u64::saturating_add);
             if key.window_s.saturating_mul(1000) <= barrier_ms {
                 let message = format!("a window of {} s is over before the request is ({barrier_ms} ms)", key.window_s);
                 self.note(&["key", "window_s"], "window", message);
@@ -181,7 +182,10 @@ impl Desk<'_, '_> {
                 match Currency::parse(code).and_then(|currency| to_minor(amount, currency)) {
                     Ok(minor) if minor > 0 => {}
                     Ok(_) => self.note(&here, "high-from", format!("{amount} is not above 0")),
-                    Err(why) => self.note(&here, "high-from", format!("{amount} {code}: {why}")),
+                    Err(_) => {
+                        let message = format!("{amount} {code} is no exact amount of a currency in use");
+                        self.note(&here, "high-from", message);
+                    }
                 }
             }
         }

@@ -118,7 +118,9 @@ impl<'a> Checker<'a> {
         if !workflow.steps[index..].iter().any(|later| later.name == other) {
             return;
         }
-        if other == step.name || reaches(other, &step.name, takes) {
+        if other == step.name {
+            self.note(path, "cycle", format!("{other:?} waits for itself"));
+        } else if reaches(other, &step.name, takes) {
             self.note(path, "cycle", format!("{:?} and {other:?} wait for one another", step.name));
         } else {
             self.note(path, "order", format!("{:?} takes from {other:?}, which comes later", step.name));

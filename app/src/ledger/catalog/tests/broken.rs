@@ -152,6 +152,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("shape", "supersedes = \"set\"", "superseeds = \"set\""),
     ("shape", "limits = { sends = 3 }", "limits = { sends = -3 }"),
     ("shape", "risk = \"medium\"", "risk = \"tiny\""),
+    ("shape", "title = \"See\"\n", ""),
     ("name", "[contract.see]", "[contract.See]"),
     ("name", "[contract.see]\n", "[contract.see]\nname = \"look\"\n"),
     ("name", "payment_id = \"/id\"\n", "payment_id = \"/id\"\nPaymentId = \"/id\"\n"),
