@@ -42,32 +42,30 @@ impl AmountRules {
     }
 }
 
-/// Why a text is no amount here; each says what to write instead.
+/// Why a text is no amount here; each says what to write instead, and reads on after a field's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    #[error(
-        "write the amount as plain digits with a point, as in 10.00: no plus sign, exponent, space, comma or leading zero"
-    )]
+    #[error("write plain digits with a point, as in 10.00: no plus sign, exponent, space, comma or leading zero")]
     Spelling,
-    #[error("an amount has {MAX_DIGITS} digits at most")]
+    #[error("must have {MAX_DIGITS} digits at most")]
     TooLong,
     #[error("at most {most} fraction digits are taken here; write it as {}", example(*.most))]
     Scale { most: u32 },
-    #[error("the amount must not be negative; write it without a sign")]
+    #[error("must not be negative; write it without a sign")]
     Negative,
-    #[error("the amount must not be zero; the least is {min}")]
+    #[error("must not be zero; the least is {min}")]
     Zero { min: Decimal },
-    #[error("the amount is too small; the least is {min}")]
+    #[error("is too small; the least is {min}")]
     Below { min: Decimal },
-    #[error("the amount is too large; the most is {max}")]
+    #[error("is too large; the most is {max}")]
     Above { max: Decimal },
     #[error("write the currency as the three capital letters of ISO 4217, as in EUR")]
     CurrencySpelling,
     #[error("not a currency in use by ISO 4217 (as of {TABLE_OF}); write three capital letters, as in EUR")]
     UnknownCurrency,
-    #[error("{code} has {minor_unit} fraction digits; the amount has more and is not rounded")]
+    #[error("has more fraction digits than the {minor_unit} of {code}, and is not rounded")]
     FinerThanMinorUnit { code: &'static str, minor_unit: u32 },
-    #[error("the amount is too large to be exact")]
+    #[error("is too large to be exact")]
     OutOfRange,
 }
 

@@ -1,3 +1,5 @@
+//! What the strict reader takes and refuses, with RFC 6901's own examples and serde_json as a second opinion.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -211,8 +213,7 @@ proptest! {
 
     #[test]
     fn serde_json_reads_what_is_written(json in any_json()) {
-        let theirs: serde_json::Value = serde_json::from_str(&json.to_text()).unwrap();
-        prop_assert_eq!(theirs.to_string().len() > 0, true);
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&json.to_text()).is_ok());
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! Keys: known values worked out elsewhere, spellings, and collisions.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Money: the traps others fell into, as tables, and order and exactness as properties.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -166,7 +168,7 @@ fn messages_say_what_to_write_instead() {
     for (error, message) in [
         (MoneyError::Scale { most: 2 }, "at most 2 fraction digits are taken here; write it as 10.00"),
         (MoneyError::Scale { most: 0 }, "at most 0 fraction digits are taken here; write it as 10"),
-        (MoneyError::Zero { min: decimal("0.01") }, "the amount must not be zero; the least is 0.01"),
+        (MoneyError::Zero { min: decimal("0.01") }, "must not be zero; the least is 0.01"),
     ] {
         assert_eq!(error.to_string(), message);
     }
