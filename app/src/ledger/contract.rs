@@ -375,6 +375,9 @@ pub struct Reversal {
     pub none: Option<String>,
     /// What the new event is called: "Reversal", "Refund". Never "undo".
     pub called: Option<String>,
+    /// The reversal's parameter → template over the original's parameters and outputs. The rest is asked for.
+    #[serde(default)]
+    pub params: BTreeMap<String, String>,
 }
 
 /// Money of a contract: which parameters hold it. What has none is no money.
@@ -389,8 +392,8 @@ pub struct MoneyParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// The table's key in the TOML.
-    #[serde(skip_deserializing, default)]
+    /// The table's key in the TOML; written out where a version is stored, so that it reads back whole.
+    #[serde(default)]
     pub name: String,
     /// An imperative people read: "Top up credit".
     pub title: String,
@@ -473,7 +476,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workflow {
-    #[serde(skip_deserializing, default)]
+    #[serde(default)]
     pub name: String,
     pub title: String,
     pub params: BTreeMap<String, Param>,
