@@ -31,41 +31,47 @@ apt_install() {
   done
 }
 
+# Each has_THING leaves the machine as it is.
 has_rust() { command -v cargo >/dev/null && cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; }
 has_node() { command -v npm >/dev/null && command -v node >/dev/null && [ "$(node -p 'parseInt(process.versions.node)')" -ge "$NODE_AT_LEAST" ]; }
 has_chromium() { [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; }
 has_postgres() { [ -n "$(postgres_folder)" ]; }
 has_compiler() { command -v cc >/dev/null; }
 
+# Debian's packages that bring a thing; Rust is not among them, Debian's is older than this workspace.
+packages_of() {
+  case "$1" in
+    compiler) echo gcc libc6-dev ;;
+    node) echo nodejs npm ;;
+    chromium) echo chromium ;;
+    postgres) echo postgresql ;;
+  esac
+}
+
+how_to_get() {
+  case "$1" in
+    rust) echo "Rust $(rust_at_least) or newer: https://rustup.rs, then rustup component add rustfmt clippy" ;;
+    node) echo "Node.js $NODE_AT_LEAST or newer, with npm: apt-get install --no-install-recommends nodejs npm" ;;
+    *) echo "$1: apt-get install --no-install-recommends $(packages_of "$1")" ;;
+  esac
+}
+
 need() {
-  local packages=() hints=() thing
+  local packages=() missing=() thing
   for thing in "$@"; do
-    case "$thing" in
-      rust)
-        has_compiler || packages+=(gcc libc6-dev)
-        has_rust || hints+=("Rust with rustfmt and clippy (stable, $(rust_at_least) or newer): https://rustup.rs, then rustup component add rustfmt clippy")
-        ;;
-      node)
-        if command -v node >/dev/null && ! has_node && command -v npm >/dev/null; then
-          hints+=("Node.js $NODE_AT_LEAST or newer; $(command -v node) is $(node --version)")
-        elif ! has_node; then
-          packages+=(nodejs npm)
-        fi
-        ;;
-      chromium) has_chromium || packages+=(chromium) ;;
-      postgres) has_postgres || packages+=(postgresql) ;;
-    esac
+    # Unquoted: one thing can be several packages.
+    # shellcheck disable=SC2207
+    "has_$thing" || packages+=($(packages_of "$thing"))
   done
-  if [ ${#packages[@]} -gt 0 ]; then
-    if ! may_install; then
-      hints+=("Debian packages: apt-get install --no-install-recommends ${packages[*]}")
-    elif ! apt_install "${packages[@]}"; then
-      hints+=("apt-get could not install: ${packages[*]}")
-    fi
+  if [ ${#packages[@]} -gt 0 ] && may_install; then
+    apt_install "${packages[@]}" || echo "apt-get could not install all of: ${packages[*]}" >&2
   fi
-  if [ ${#hints[@]} -gt 0 ]; then
+  for thing in "$@"; do
+    "has_$thing" || missing+=("$(how_to_get "$thing")")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
     printf '\nMissing:\n' >&2
-    printf '  %s\n' "${hints[@]}" >&2
+    printf '  %s\n' "${missing[@]}" >&2
     exit 1
   fi
 }

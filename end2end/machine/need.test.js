@@ -24,19 +24,26 @@ function repository(t, file, text) {
   return folder;
 }
 
+const NO_CHROMIUM = { env: { CHROMIUM: "/nowhere/chromium" } };
+
 test("what is missing and may not be installed is named with its command, all at once", () => {
-  const run = shell("may_install() { return 1; }; has_postgres() { return 1; }; need chromium postgres; echo went on", {
-    env: { CHROMIUM: "/nowhere/chromium" },
-  });
+  const run = shell("may_install() { return 1; }; has_postgres() { return 1; }; need chromium postgres; echo went on", NO_CHROMIUM);
   assert.equal(run.status, 1);
-  assert.match(run.stderr, /apt-get install --no-install-recommends chromium postgresql/);
+  assert.match(run.stderr, /chromium: apt-get install --no-install-recommends chromium\n/);
+  assert.match(run.stderr, /postgres: apt-get install --no-install-recommends postgresql\n/);
   assert.doesNotMatch(run.stdout, /went on/);
 });
 
 test("what is missing and may be installed is installed", () => {
-  const run = shell("may_install() { :; }; apt_install() { echo installing $*; }; need chromium", { env: { CHROMIUM: "/nowhere/chromium" } });
+  const run = shell("may_install() { :; }; apt_install() { echo installing $*; has_chromium() { :; }; }; need chromium", NO_CHROMIUM);
   assert.equal(run.stdout, "installing chromium\n");
   assert.equal(run.status, 0);
+});
+
+test("what apt could not bring is named", () => {
+  const run = shell("may_install() { :; }; apt_install() { return 1; }; need chromium", NO_CHROMIUM);
+  assert.equal(run.status, 1);
+  assert.match(run.stderr, /Missing:\n {2}chromium/);
 });
 
 test("nothing is asked of apt when everything is there", () => {
