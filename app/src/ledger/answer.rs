@@ -153,7 +153,10 @@ fn receipt(filling: &Filling<'_>, body: &Body<'_>) -> Answer {
     match differences(&rules.echo, filling, &json) {
         Ok(classes) if classes.is_empty() => {}
         Ok(classes) => {
-            let unknown = Answer { message: Some(format!("differs: {}", classes.join(", "))), ..Answer::unknown(Reason::WrongEcho) };
+            let unknown = Answer {
+                message: Some(format!("differs: {}", classes.join(", "))),
+                ..Answer::unknown(Reason::WrongEcho)
+            };
             return unknown.alerting();
         }
         Err(_) => return Answer::unknown(Reason::WrongEcho).alerting(),

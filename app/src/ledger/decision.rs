@@ -111,7 +111,10 @@ pub fn gates(
         );
         gates.push((Gate::RepeatIsSafe, yes(contract.class != Class::Opaque)));
         gates.push((Gate::WindowOpen, yes(holds)));
-        gates.push((Gate::SendsLeft, yes(at.sends.len() < usize::try_from(contract.limits.sends).unwrap_or(usize::MAX))));
+        gates.push((
+            Gate::SendsLeft,
+            yes(at.sends.len() < usize::try_from(contract.limits.sends).unwrap_or(usize::MAX)),
+        ));
     }
     gates
 }

@@ -20,7 +20,11 @@ use super::wire::{WireEnd, WireReport};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
     /// No answer, 401, 429, 5xx, a broken body: counts as nothing.
-    Unreadable { class: &'static str, wait: Option<Duration>, credentials: bool },
+    Unreadable {
+        class: &'static str,
+        wait: Option<Duration>,
+        credentials: bool,
+    },
     Read(Found),
 }
 
@@ -104,7 +108,11 @@ pub fn conclude(
         [] => not_found(look_up, as_of, barrier, "not found"),
         [entry] => one(filling, look_up, entry, as_of, barrier),
         several => Found {
-            conclusion: if look_up.carries == Carries::Nothing { Conclusion::Inconclusive } else { Conclusion::Contradicts },
+            conclusion: if look_up.carries == Carries::Nothing {
+                Conclusion::Inconclusive
+            } else {
+                Conclusion::Contradicts
+            },
             phrase: format!("{} entries match, one was expected", several.len()),
             differs: vec!["count".into()],
             ..nothing()
@@ -153,10 +161,14 @@ fn one(filling: &Filling<'_>, look_up: &LookUp, entry: &Json, as_of: Instant, ba
     let base = Found { fields, id, ..nothing() };
     match look_up.status.as_ref().map(|field| declared(field, entry)) {
         None | Some(Declared::Done) => match outputs(&look_up.outputs, entry) {
-            Some(outputs) => Found { conclusion: Conclusion::Executed, phrase: "found, fields match".into(), outputs, ..base },
+            Some(outputs) => {
+                Found { conclusion: Conclusion::Executed, phrase: "found, fields match".into(), outputs, ..base }
+            }
             None => Found { phrase: "found, but without what others need".into(), ..base },
         },
-        Some(Declared::Working) => Found { phrase: "found, the partner is still working".into(), working: true, ..base },
+        Some(Declared::Working) => {
+            Found { phrase: "found, the partner is still working".into(), working: true, ..base }
+        }
         Some(Declared::Refused(word)) => {
             Found { conclusion: Conclusion::Refused, phrase: format!("found as {word}"), ..base }
         }
@@ -166,7 +178,8 @@ fn one(filling: &Filling<'_>, look_up: &LookUp, entry: &Json, as_of: Instant, ba
 
 /// The fields a look-up compares or matches, named by their pointer's last part.
 fn observed(look_up: &LookUp, entry: &Json) -> Vec<(String, Json)> {
-    let pointers = look_up.verify.keys().chain(look_up.status.as_ref().map(|field| &field.pointer)).chain(look_up.id.as_ref());
+    let pointers =
+        look_up.verify.keys().chain(look_up.status.as_ref().map(|field| &field.pointer)).chain(look_up.id.as_ref());
     let mut fields: Vec<(String, Json)> = pointers
         .filter_map(|pointer| {
             let name = pointer.rsplit('/').next().unwrap_or(pointer);

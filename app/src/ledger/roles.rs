@@ -92,7 +92,13 @@ fn of_role(role: Role, verb: Verb, matter: Matter) -> Leave {
         (_, Verb::SeeSensitive) => Leave::No,
         (Role::Finance, Verb::Decide) if matter.money => Leave::Yes,
         (Role::Admin, Verb::Decide) if !matter.money => Leave::Yes,
-        (_, Verb::Decide) => if high { Leave::Propose } else { Leave::Yes },
+        (_, Verb::Decide) => {
+            if high {
+                Leave::Propose
+            } else {
+                Leave::Yes
+            }
+        }
         (Role::Finance, Verb::Approve) if matter.money => Leave::Yes,
         (Role::Admin, Verb::Approve) if !matter.money => Leave::Yes,
         (_, Verb::Approve) => Leave::No,
