@@ -6,4 +6,6 @@
 pub mod clock;
 pub mod connector;
 pub mod ids;
+pub mod keys;
+pub mod ledger;
 pub mod store;
