@@ -2,6 +2,8 @@
 //!
 //! No test waits for a time to pass, except those in which the deadline is what ends the attempt.
 
+#![allow(clippy::unwrap_used, reason = "the whole file is a test; clippy.toml reaches only its test functions")]
+
 #[path = "wire/partner.rs"]
 mod partner;
 
