@@ -2,6 +2,8 @@
 //!
 //! Leaves faults to `sandbox/faults.rs`. Invariant: every test counts effects at the partner, not in its answers.
 
+#![allow(clippy::unwrap_used, reason = "clippy knows tests by their attribute; the client beside them has none")]
+
 #[path = "sandbox/faults.rs"]
 mod faults;
 #[path = "sandbox/partner.rs"]
