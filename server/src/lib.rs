@@ -8,4 +8,5 @@ pub mod connector;
 pub mod ids;
 pub mod keys;
 pub mod ledger;
+pub mod sandbox;
 pub mod store;
