@@ -92,7 +92,7 @@ impl Keys {
 
     /// HMAC-SHA-256 over an audit row's hash, as hex.
     pub fn audit_mac(&self, hash: &str) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.audit).expect("HMAC takes any key length");
+        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.audit).expect("HMAC takes any key length");
         mac.update(hash.as_bytes());
         hex(&mac.finalize().into_bytes())
     }
@@ -114,7 +114,7 @@ impl Keys {
 
     /// Names the sealing key without telling it.
     pub fn sealing_id(&self) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.sealing).expect("HMAC takes any key length");
+        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.sealing).expect("HMAC takes any key length");
         mac.update(b"id");
         hex(&mac.finalize().into_bytes())[..12].to_string()
     }

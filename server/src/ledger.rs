@@ -168,7 +168,8 @@ macro_rules! in_transaction {
             let attempt: $crate::ledger::Result<_> = async {
                 let mut transaction = $ledger.db.write().await?;
                 let $tx = &mut transaction;
-                let value = $body?;
+                let outcome: $crate::ledger::Result<_> = $body;
+                let value = outcome?;
                 transaction.commit().await?;
                 Ok(value)
             }
