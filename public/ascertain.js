@@ -1,43 +1,53 @@
 // The one script of the console. Every page works without it; it only saves presses.
-// It asks our own origin and nobody else, changes nothing by itself, and never moves what a person is typing.
+// It asks our own origin and nobody else, sends nothing by itself, and never moves what a person is typing.
 "use strict";
 (() => {
   const $ = (query, root = document) => root.querySelector(query);
   const $$ = (query, root = document) => [...root.querySelectorAll(query)];
   const main = () => $("#main");
-  const typing = (node) => node && node.matches("input:not([type=checkbox]), select, textarea");
+  const typing = (node) => !!node?.matches?.("input:not([type=checkbox]), select, textarea");
+  const element = (tag, words, more = {}) => Object.assign(document.createElement(tag), { textContent: words }, more);
 
-  // ---- What a person has begun: it is carried over, or nothing is swapped ----
+  // ---- What a person has begun ----
 
-  const fieldName = (field) => `${field.form?.id || field.form?.getAttribute("action") || ""}|${field.name}|${field.type === "checkbox" ? field.value : ""}`;
   const fields = () => $$("input:not([type=hidden]), select, textarea", main());
-  const first = new Map();
+  const nameOf = (field) => [field.form?.id, field.name, field.type === "checkbox" ? field.value : ""].join("|");
   const value = (field) => (field.type === "checkbox" ? String(field.checked) : field.value);
-  const remember = () => { first.clear(); for (const field of fields()) first.set(fieldName(field), value(field)); };
-  const begun = () => fields().filter((field) => first.has(fieldName(field)) && first.get(fieldName(field)) !== value(field));
+  const first = new Map();
+  const remember = () => { first.clear(); for (const field of fields()) first.set(nameOf(field), value(field)); };
+  const begun = () => fields().filter((field) => first.get(nameOf(field)) !== value(field));
+
+  // How to find the focused thing again after a swap.
+  const pathTo = (node) => {
+    if (!node || !main().contains(node) || node === main()) return "";
+    if (node.id) return `#${CSS.escape(node.id)}`;
+    if (node.matches("a[href]")) return `a[href="${CSS.escape(node.getAttribute("href"))}"]`;
+    if (node.matches("summary")) return `[data-keep="${CSS.escape(node.parentNode.dataset.keep)}"] > summary`;
+    return node.form?.id ? `#${CSS.escape(node.form.id)} ${node.localName}` : null;
+  };
 
   const keep = () => ({
     open: new Map($$("details[data-keep]", main()).map((one) => [one.dataset.keep, one.open])),
-    typed: begun().map((field) => [fieldName(field), value(field)]),
-    focus: document.activeElement && main().contains(document.activeElement)
-      ? (document.activeElement.id && `#${CSS.escape(document.activeElement.id)}`) || (document.activeElement.href && `a[href="${CSS.escape(document.activeElement.getAttribute("href"))}"]`)
-      : null,
-    cursor: $("tr[aria-current] a.what", main())?.getAttribute("href"),
+    typed: new Map(begun().map((field) => [nameOf(field), value(field)])),
+    focus: pathTo(document.activeElement),
+    cursor: current() && $("a.what", current())?.getAttribute("href"),
     top: scrollY,
   });
 
-  const restore = (kept) => {
-    for (const one of $$("details[data-keep]", main())) if (kept.open.has(one.dataset.keep)) one.open = kept.open.get(one.dataset.keep);
+  const restore = ({ open, typed, focus, cursor, top }) => {
+    for (const one of $$("details[data-keep]", main())) if (open.has(one.dataset.keep)) one.open = open.get(one.dataset.keep);
     remember();
-    const typed = new Map(kept.typed);
     for (const field of fields()) {
-      const name = fieldName(field);
+      const name = nameOf(field);
       if (!typed.has(name)) continue;
       if (field.type === "checkbox") field.checked = typed.get(name) === "true"; else field.value = typed.get(name);
+      typed.delete(name);
     }
-    if (kept.cursor) mark($$("a.what", main()).find((one) => one.getAttribute("href") === kept.cursor)?.closest("tr"));
-    if (kept.focus) $(kept.focus, main())?.focus({ preventScroll: true });
-    scrollTo({ top: kept.top, behavior: "instant" });
+    // Its form is gone: what was typed is not.
+    for (const [name, text] of typed) if (!/^(true|false)?$/.test(text)) $("#changed")?.append(element("p", `You had typed (${name.split("|")[1]}): ${text}`, { className: "changed" }));
+    if (cursor) mark($$("a.what", main()).find((one) => one.getAttribute("href") === cursor)?.closest("tr"));
+    if (focus) $(focus, main())?.focus({ preventScroll: true });
+    scrollTo({ top, behavior: "instant" });
   };
 
   // ---- Live: "changed" is announced; the page is fetched again, whole ----
@@ -48,74 +58,57 @@
   const announce = () => {
     waiting = true;
     const line = $("#changed");
-    if (!line || line.firstChild) return;
-    const words = document.createElement("p");
-    words.className = "changed";
-    words.append("Something changed. ");
-    const show = document.createElement("a");
-    show.href = location.href;
-    show.textContent = "Show";
-    show.addEventListener("click", (event) => { event.preventDefault(); refresh(); });
+    if (!line || $("a", line)) return;
+    const show = element("a", "Show", { href: location.href });
+    show.onclick = (event) => { event.preventDefault(); refresh(); };
+    const words = element("p", "Something changed. ", { className: "changed" });
     words.append(show);
     line.append(words);
   };
 
-  // Nothing moves under a hand: no field in focus, nothing half written, nothing chosen, no menu open.
-  const calm = () => document.visibilityState === "visible" && !typing(document.activeElement) && begun().length === 0
-    && !$(":popover-open") && String(getSelection()) === "";
+  // Nothing moves under a hand: no field in focus, nothing half written, nothing selected, no menu open.
+  const calm = () => !document.hidden && !typing(document.activeElement) && pathTo(document.activeElement) !== null
+    && !begun().length && !$(":popover-open") && getSelection().isCollapsed;
 
   const refresh = async () => {
     if (fetching) return;
     fetching = true;
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
-      if (answer.redirected || !answer.ok) { location.reload(); return; }
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const next = $("#main", page);
-      if (!next) { location.reload(); return; }
+      if (answer.redirected || !answer.ok || !$("#main", page)) return location.reload();
       const kept = keep();
-      // A notice about the last verb has been read by now.
-      main().replaceWith(document.adoptNode(next));
-      for (const [part, within] of [[".live", ".top"], [".rail", "body"]]) {
-        const old = $(part), fresh = $(part, page);
-        if (old && fresh && $(within) && !old.matches(":popover-open")) old.replaceWith(document.adoptNode(fresh));
-      }
+      main().replaceWith(document.adoptNode($("#main", page)));
+      for (const part of [".rail", ".live time"]) if ($(part, page)) $(part)?.replaceWith(document.adoptNode($(part, page)));
       document.title = page.title;
-      restore(kept);
       waiting = false;
-    } catch { state("lost", "Not connected, trying again"); } finally { fetching = false; }
+      restore(kept);
+    } catch { say("lost", "Not connected, drawn "); } finally { fetching = false; }
   };
 
-  const state = (kind, words) => {
-    const line = $(".live");
-    if (!line) return;
-    if (kind) line.dataset.live = kind; else delete line.dataset.live;
-    if (words) line.firstElementChild.textContent = words;
-  };
+  const say = (kind, words) => { const line = $(".live"); line.dataset.live = kind; line.firstElementChild.firstChild.textContent = words; };
 
   const listen = () => {
     const from = document.body.dataset.liveFrom;
-    if (!from || !("EventSource" in window)) return;
-    let source = null;
-    let timer = 0;
+    if (!from) return;
+    let source = null, timer = 0, missed = false;
     const changed = () => { clearTimeout(timer); timer = setTimeout(() => { announce(); if (calm()) refresh(); }, 300); };
     const open = () => {
       source = new EventSource(from);
       source.addEventListener("changed", changed);
-      source.onopen = () => { if ($(".live")?.dataset.live) { state(null, "Live"); changed(); } };
-      source.onerror = () => state("lost", `Not connected since ${new Date().toLocaleTimeString()}, trying again`);
+      source.onopen = () => { say("on", "Live · "); if (missed) changed(); missed = false; };
+      source.onerror = () => { if (!missed) say("lost", `Not connected since ${new Date().toLocaleTimeString([], { hour12: false })}, drawn `); missed = true; };
     };
-    document.addEventListener("visibilitychange", () => {
-      if (document.hidden) { source?.close(); source = null; state("paused", "Paused while hidden"); }
-      else if (!source) open();
-    });
-    document.addEventListener("focusout", () => setTimeout(() => { if (waiting && calm()) refresh(); }, 0));
-    if (!document.hidden) open();
+    const hidden = () => {
+      if (document.hidden) { source?.close(); source = null; missed = true; say("paused", "Paused, drawn "); } else if (!source) open();
+    };
+    document.addEventListener("visibilitychange", hidden);
+    document.addEventListener("focusout", () => setTimeout(() => { if (waiting && calm()) refresh(); }));
+    hidden();
   };
 
   // ---- Keys: printed where they act; none is needed ----
 
-  const rows = () => $$("tr:has(a.what)", main());
   const current = () => $("tr[aria-current]", main());
   const mark = (row) => {
     if (!row) return;
@@ -124,12 +117,10 @@
     row.scrollIntoView({ block: "nearest" });
   };
   const move = (by) => {
-    const list = rows();
-    if (!list.length) return;
-    const at = list.indexOf(current());
-    const row = list[Math.min(Math.max(at + by, 0), list.length - 1)];
+    const list = $$("tr:has(a.what)", main());
+    const row = list[Math.min(Math.max(list.indexOf(current()) + by, 0), list.length - 1)];
     mark(row);
-    $("a.what", row).focus({ preventScroll: true });
+    row && $("a.what", row).focus({ preventScroll: true });
   };
   const keys = {
     j: () => move(1),
@@ -142,32 +133,22 @@
   };
 
   document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); $("#find")?.focus(); return; }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.key === "Escape" && typing(document.activeElement)) { document.activeElement.blur(); return; }
-    if (typing(event.target) || event.target.isContentEditable) return;
-    const act = keys[event.key] || keys[event.key.toLowerCase()];
+    const command = event.ctrlKey || event.metaKey;
+    if (command && event.key.toLowerCase() === "k") { event.preventDefault(); $("#find")?.focus(); return; }
+    if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
+    if (command || event.altKey || event.isComposing || typing(event.target)) return;
+    const act = keys[event.key.toLowerCase()];
     if (act) { event.preventDefault(); act(); }
   });
-
-  // A second press would find the same answer by the form's key; one is enough all the same.
-  document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (form.method !== "post") return;
-    if (form.dataset.sent) { event.preventDefault(); return; }
-    form.dataset.sent = "yes";
-    if (event.submitter) event.submitter.setAttribute("aria-busy", "true");
-  });
-  addEventListener("pageshow", (event) => { if (event.persisted) $$("form[data-sent]").forEach((form) => delete form.dataset.sent); });
 
   // Counts down to a barrier, in words that stand there already.
   setInterval(() => {
     for (const one of $$("[data-until]")) {
       const left = Math.ceil((Date.parse(one.dataset.until) - Date.now()) / 1000);
-      one.textContent = left > 0 ? `, in ${left > 90 ? `${Math.ceil(left / 60)} min` : `${left} s`}` : ", now passed";
+      one.textContent = left > 90 ? `, in ${Math.ceil(left / 60)} min` : left > 0 ? `, in ${left} s` : ", passed";
     }
   }, 1000);
 
   remember();
-  listen();
+  if ($(".live")) listen();
 })();

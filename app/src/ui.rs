@@ -26,3 +26,22 @@ pub(crate) fn render(draw: impl FnOnce() -> Html) -> String {
     owner.cleanup();
     format!("<!DOCTYPE html>{}", html.replace(HYDRATION_MARK, ""))
 }
+
+/// Text made safe for the raw places: inside a picture, and in `textarea`, whose children leptos does not escape.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use leptos::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn leptos_leaves_nothing_but_the_elements_that_were_written() {
+        let (none, some): (Option<String>, Vec<String>) = (None, vec!["a".into(), "<!>".into()]);
+        let html = render(|| view! { <p title="<!>">{none}{some}" b "{1}</p> }.into_any());
+        assert_eq!(html, "<!DOCTYPE html><p title=\"&lt;!&gt;\">a&lt;!&gt; b 1</p>");
+    }
+}

@@ -58,13 +58,13 @@ pub fn time(at: Instant, shown: String) -> Html {
 }
 
 pub fn mark(mark: Mark) -> Html {
-    let href = format!("#{}", mark.id());
+    let href = format!("#m-{}", mark.id());
     view! { <svg class="mark" aria-hidden="true"><use href=href/></svg> }.into_any()
 }
 
 /// A mark of a fixed size, for buttons and fields.
 pub fn icon(mark: Mark, size: u8) -> Html {
-    let href = format!("#{}", mark.id());
+    let href = format!("#m-{}", mark.id());
     let side = size.to_string();
     view! { <svg width=side.clone() height=side aria-hidden="true"><use href=href/></svg> }.into_any()
 }
@@ -118,7 +118,7 @@ pub fn sums(sums: &[Money]) -> Html {
     if sums.is_empty() {
         return view! { <span class="sum">{note("no amounts")}</span> }.into_any();
     }
-    let amounts: Vec<Html> = sums.iter().map(amount).collect();
+    let amounts: Vec<Html> = sums.iter().map(|money| view! { {amount(money)}" " }.into_any()).collect();
     view! { <span class="sum">{amounts}</span> }.into_any()
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn page(shell: &Shell, title: &str, class: &str, draw: impl FnOnce(&R
     render(|| {
         let reader = Reader::new(shell);
         let main = draw(&reader);
-        let class = format!("page {class}");
+        let class = class.to_string();
         let live = (shell.live && shell.person.is_some()).then_some("/live");
         let body = view! {
             <body class="shell" data-live-from=live>
@@ -172,7 +172,10 @@ pub(crate) fn page(shell: &Shell, title: &str, class: &str, draw: impl FnOnce(&R
                 <a class="skip" href="#main">"Skip to the page"</a>
                 {rail(&reader)}
                 {bar(&reader)}
-                <main id="main" class=class tabindex="-1">{notices(shell)}{main}</main>
+                <main id="main" class="page" tabindex="-1">
+                    {notices(shell)}
+                    <div class=class>{main}</div>
+                </main>
             </body>
         };
         document(shell, title, body.into_any())
@@ -226,7 +229,7 @@ fn rail(reader: &Reader<'_>) -> Html {
     let home = reader.link("/");
     view! {
         <nav id="nav" class="rail" popover="auto" aria-label="Main">
-            <a class="brand" href=home><svg aria-hidden="true"><use href="#brand"/></svg>"Ascertain"</a>
+            <a class="brand" href=home><svg aria-hidden="true"><use href="#m-brand"/></svg>"Ascertain"</a>
             {groups}
             {me}
         </nav>
@@ -350,14 +353,11 @@ fn keys() -> Html {
     .into_any()
 }
 
-/// When the page was drawn; the script takes over from here.
+/// When the page was drawn. Without the script nothing is live, so the word is the script's to change.
 fn live(reader: &Reader<'_>) -> Html {
-    let now = reader.shell.now;
     let zone = format!(" {}", reader.clock.zone());
-    let word = if reader.shell.live { "Live · " } else { "Drawn " };
-    let state = (!reader.shell.live).then_some("paused");
     view! {
-        <p class="live" role="status" data-live=state><span>{word}{reader.time(now)}{zone}</span></p>
+        <p class="live" role="status" data-live="paused"><span>"Drawn "{reader.time(reader.shell.now)}{zone}</span></p>
     }
     .into_any()
 }

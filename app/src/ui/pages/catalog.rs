@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ledger::contract::{Class, Risk};
 use crate::ui::Html;
 use crate::ui::parts::table::{column, table, tight};
-use crate::ui::parts::{code, note, risk_class, section, sub, text};
+use crate::ui::parts::{note, risk_class, section, sub, text};
 use crate::ui::shell::{Shell, page as shell_page};
 use crate::ui::words;
 
@@ -79,7 +79,7 @@ fn cells(row: &ContractRow) -> Vec<Html> {
         text(words::class(row.class)),
         risk.into_any(),
         text(&row.approval),
-        row.key_window.as_deref().map_or_else(|| note("no key"), code),
+        row.key_window.as_deref().map_or_else(|| note("no key"), text),
         look_ups,
         text(&row.reversal),
     ]

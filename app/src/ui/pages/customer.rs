@@ -259,8 +259,10 @@ fn operations(reader: &Reader<'_>, model: &CustomerPage) -> Html {
     section("ops", "Latest operations", Some(anchor(reader.link(&path), "All")), body)
 }
 
-const WALLET: [&str; 7] =
-    ["Asked", "Never sent", "Unknown", "Not executed", "Credited", "Reversed", "Partner’s balance"];
+const UNKNOWN: &str = "Unknown";
+const WALLET: [&str; 7] = ["Asked", "Never sent", UNKNOWN, "Not executed", "Credited", "Reversed", "Partner’s balance"];
+/// More fraction digits than this need a line of their own on a phone.
+const SHORT_FRACTION: usize = 4;
 
 fn wallet(model: &CustomerPage) -> Option<Html> {
     if model.wallet.is_empty() {
@@ -270,7 +272,9 @@ fn wallet(model: &CustomerPage) -> Option<Html> {
         .into_iter()
         .map(|word| view! { <th scope="col" role="columnheader" class="num">{word}</th> }.into_any())
         .collect();
-    let rows: Vec<Html> = model.wallet.iter().map(wallet_row).collect();
+    let longest =
+        model.wallet.iter().flat_map(amounts).flatten().map(|amount| fraction(&amount)).max().unwrap_or_default();
+    let rows: Vec<Html> = model.wallet.iter().map(|row| wallet_row(row, longest)).collect();
     let under = model.wallet_note.as_ref().map(|(words, agrees)| record::chain(words, *agrees));
     let body = view! {
         <table class="list wallet" role="table" aria-labelledby="h-wallet">
@@ -284,42 +288,47 @@ fn wallet(model: &CustomerPage) -> Option<Html> {
     Some(section("wallet", "Wallet", Some(sub("done, pending and unknown are never one number")), body.into_any()))
 }
 
-fn wallet_row(row: &WalletRow) -> Html {
-    let WalletRow { currency, asked, never_sent, unknown, not_executed, credited, reversed, balance } = row.clone();
-    let amounts =
-        [Some(asked), Some(never_sent), Some(unknown), Some(not_executed), Some(credited), Some(reversed), balance];
-    let cells: Vec<Html> = WALLET
-        .into_iter()
-        .zip(amounts)
-        .map(|(word, amount)| {
-            let zero = amount.as_ref().is_none_or(|amount| amount.chars().all(|digit| matches!(digit, '0' | '.')));
-            let class = match (zero, word) {
-                (true, _) => "num zero",
-                (false, "Unknown") => "num is-unknown",
-                _ => "num",
-            };
-            let shown = match &amount {
-                Some(amount) => {
-                    let digits = Money::new("", amount).digits().into_owned();
-                    view! { <data class="amt" value=amount.clone()>{digits}</data> }.into_any()
-                }
-                None => note("not read"),
-            };
-            view! { <td role="cell" data-k=word class=class>{shown}</td> }.into_any()
-        })
-        .collect();
+fn amounts(row: &WalletRow) -> [Option<String>; 7] {
+    let WalletRow { asked, never_sent, unknown, not_executed, credited, reversed, balance, .. } = row.clone();
+    [Some(asked), Some(never_sent), Some(unknown), Some(not_executed), Some(credited), Some(reversed), balance]
+}
+
+/// Digits after the point.
+fn fraction(amount: &str) -> usize {
+    amount.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+fn wallet_row(row: &WalletRow, longest: usize) -> Html {
+    let currency = row.currency.clone();
+    let cells: Vec<Html> =
+        WALLET.into_iter().zip(amounts(row)).map(|(word, amount)| wallet_cell(word, amount, longest)).collect();
     view! { <tr role="row"><th role="rowheader" scope="row">{currency}</th>{cells}</tr> }.into_any()
 }
 
-fn audit(reader: &Reader<'_>, model: &CustomerPage) -> Html {
-    let (words, whole) = model.chain.clone();
-    let count = format!("{} rows about this customer", model.audit.len());
-    let body = view! {
-        <details class="more" data-keep="audit">
-            <summary>{count}</summary>
-            <div>{record::audit(reader, "Audit rows of this customer", &model.audit, false)}</div>
-        </details>
-        {record::chain(&words, whole)}
+/// `longest`: fraction digits of the longest amount, so that all stand on one point.
+fn wallet_cell(word: &'static str, amount: Option<String>, longest: usize) -> Html {
+    let zero = amount.as_ref().is_none_or(|amount| amount.chars().all(|digit| matches!(digit, '0' | '.')));
+    let class = match (zero, word) {
+        (true, _) => "num zero",
+        (false, UNKNOWN) => "num is-unknown",
+        _ => "num",
     };
-    section("audit", "Audit", None, body.into_any())
+    let long = amount.as_ref().is_some_and(|amount| fraction(amount) > SHORT_FRACTION).then_some("");
+    let shown = match amount {
+        Some(amount) => {
+            let digits = Money::new("", &amount).digits().into_owned();
+            let room = longest.saturating_sub(fraction(&amount));
+            let pad = (room > 0).then(|| {
+                let class = format!("pad pad-{room}");
+                view! { <span class=class aria-hidden="true"></span> }
+            });
+            view! { <data class="amt" value=amount>{digits}{pad}</data> }.into_any()
+        }
+        None => note("not read"),
+    };
+    view! { <td role="cell" data-k=word data-long=long class=class>{shown}</td> }.into_any()
+}
+
+fn audit(reader: &Reader<'_>, model: &CustomerPage) -> Html {
+    section("audit", "Audit", None, record::audit_of(reader, &model.audit, &model.chain))
 }

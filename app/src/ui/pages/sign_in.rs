@@ -31,7 +31,7 @@ pub fn page(shell: &Shell, model: &SignInPage) -> String {
         view! {
             <main class="signin" id="main">
                 <header>
-                    <svg class="big" aria-hidden="true"><use href="#brand"/></svg>
+                    <svg class="big" aria-hidden="true"><use href="#m-brand"/></svg>
                     <h1>"Ascertain"</h1>
                     <p>"Every effect ends known."</p>
                 </header>

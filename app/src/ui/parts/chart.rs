@@ -120,7 +120,7 @@ pub struct NamedBar {
 }
 
 const BAR_ROW: usize = 36;
-const LONGEST: f64 = 216.0;
+const LONGEST: f64 = 290.0;
 
 pub fn by_age(label: &str, list: &[NamedBar]) -> Html {
     let most = f64::from(list.iter().map(|bar| bar.count).max().unwrap_or(0).max(1));
@@ -132,19 +132,19 @@ pub fn by_age(label: &str, list: &[NamedBar]) -> Html {
         let _ = write!(
             out,
             "<text class=\"k\" x=\"0\" y=\"{}\">{}</text>\
-             <rect class=\"b-{}\" x=\"88\" y=\"{}\" width=\"{length:.1}\" height=\"18\" rx=\"1.5\"/>\
+             <rect class=\"b-{}\" x=\"100\" y=\"{}\" width=\"{length:.1}\" height=\"18\" rx=\"1.5\"/>\
              <text class=\"v\" x=\"{:.1}\" y=\"{}\">{}</text>",
             y + 22,
             bar.word,
             bar.band.id(),
             y + 9,
-            length + 95.0,
+            length + 107.0,
             y + 22,
             bar.count
         );
     }
-    let _ = write!(out, "<path class=\"base\" d=\"M87.5 2V{}\"/>", list.len() * BAR_ROW);
-    view! { <svg class="chart" viewBox="0 0 340 196" role="img" inner_html=out></svg> }.into_any()
+    let _ = write!(out, "<path class=\"base\" d=\"M99.5 2V{}\"/>", list.len() * BAR_ROW);
+    view! { <svg class="chart" viewBox="0 0 420 196" role="img" inner_html=out></svg> }.into_any()
 }
 
 /// `17,004`

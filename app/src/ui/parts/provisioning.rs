@@ -115,7 +115,7 @@ fn main_box(out: &mut String, y: usize, state: ProvisioningState, here: Provisio
     let _ = write!(
         out,
         "{group}<rect class=\"box\" x=\"10\" y=\"{y}\" width=\"214\" height=\"42\" rx=\"5\"/>\
-         <use href=\"#{}\" x=\"19\" y=\"{}\" width=\"13\" height=\"13\"/>\
+         <use href=\"#m-{}\" x=\"19\" y=\"{}\" width=\"13\" height=\"13\"/>\
          <text x=\"38\" y=\"{}\">{}</text><text class=\"code\" x=\"38\" y=\"{}\">{}</text></g>",
         mark.id(),
         y + 8,

@@ -191,7 +191,7 @@ fn audit_cells(reader: &Reader<'_>, row: &AuditRow, subjects: bool) -> Vec<Html>
     } else {
         text(&row.what)
     };
-    let mut cells = vec![super::time(row.at, reader.clock.exact(row.at)), text(&who), what];
+    let mut cells = vec![super::time(row.at, reader.clock.stamp(row.at)), text(&who), what];
     if subjects {
         cells.push(match &row.subject {
             Some((name, path)) => super::anchor(reader.link(path), name),
@@ -206,6 +206,24 @@ fn audit_cells(reader: &Reader<'_>, row: &AuditRow, subjects: bool) -> Vec<Html>
 
 fn digest(digest: &str) -> Html {
     if digest.is_empty() { note("none") } else { super::id(digest) }
+}
+
+/// The audit rows of one object, under a fold, and whether its chain is whole.
+pub fn audit_of(reader: &Reader<'_>, rows: &[AuditRow], chain: &(String, bool)) -> Html {
+    let summary = match rows.len() {
+        0 => "No rows yet".to_string(),
+        1 => "1 row".to_string(),
+        count => format!("{count} rows"),
+    };
+    let (words, whole) = chain;
+    view! {
+        <details class="more" data-keep="audit">
+            <summary>{summary}</summary>
+            <div>{audit(reader, "Audit rows", rows, false)}</div>
+        </details>
+        {self::chain(words, *whole)}
+    }
+    .into_any()
 }
 
 /// The line under an audit table: whether the chain is whole.

@@ -9,8 +9,8 @@ use leptos::prelude::*;
 
 use crate::ledger::instant::Instant;
 use crate::ledger::status::Status;
-use crate::ui::Html;
 use crate::ui::words::{Clock, StatusView};
+use crate::ui::{Html, escape};
 
 /// Left, top, width of a box; where the time of arrival stands and how its text is anchored.
 struct Place {
@@ -235,10 +235,10 @@ fn draw_box(out: &mut String, status: Status, visited: &[(Status, Instant)], vie
     let _ = write!(
         out,
         "{group}<rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"5\"/>\
-         <use href=\"#{}\" x=\"{mark_x}\" y=\"{mark_y}\" width=\"13\" height=\"13\"/>\
+         <use href=\"#m-{}\" x=\"{mark_x}\" y=\"{mark_y}\" width=\"13\" height=\"13\"/>\
          <text x=\"{text_x}\" y=\"{text_y}\">{}</text></g>",
         shown.mark.id(),
-        shown.word
+        escape(&shown.word)
     );
 }
 

@@ -7,8 +7,8 @@
 use leptos::prelude::*;
 
 use super::{Reader, icon, mark};
-use crate::ui::Html;
 use crate::ui::words::Mark;
+use crate::ui::{Html, escape};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
@@ -211,9 +211,12 @@ fn input(field: &Field, id: String, described: Option<String>) -> Html {
     let invalid = field.error.as_ref().map(|_| "true");
     match &field.kind {
         FieldKind::Area => {
-            let value = (!value.is_empty()).then_some(value);
+            // A browser drops the first line break inside.
+            let kept = format!("{}{}", if value.starts_with('\n') { "\n" } else { "" }, escape(&value));
             view! {
-                <textarea id=id name=name rows="2" required=required aria-invalid=invalid aria-describedby=described>{value}</textarea>
+                <textarea
+                    id=id name=name rows="2" required=required aria-invalid=invalid aria-describedby=described inner_html=kept
+                ></textarea>
             }
             .into_any()
         }

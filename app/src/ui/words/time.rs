@@ -83,15 +83,18 @@ impl Clock {
         }
     }
 
-    /// As `time`, to the millisecond where it has one: for the record.
+    /// As `time`, today to the millisecond where it has one: for the record.
     pub fn exact(&self, at: Instant) -> String {
         if at.micros() % 1_000_000 >= 1_000 && self.same(at, "%Y-%m-%d") {
             self.spell(at, "%H:%M:%S%.3f")
-        } else if self.same(at, "%Y-%m-%d") {
-            self.time(at)
         } else {
-            self.spell(at, "%-d %b, %H:%M:%S")
+            self.time(at)
         }
+    }
+
+    /// `24 Nov 2026, 14:02:11`, whatever day it is: for the audit.
+    pub fn stamp(&self, at: Instant) -> String {
+        self.spell(at, "%-d %b %Y, %H:%M:%S")
     }
 
     pub fn hour(&self, at: Instant) -> String {

@@ -78,8 +78,7 @@ fn proposal(reader: &Reader<'_>, one: &OpenProposal) -> Html {
     let OpenProposal { what, by, mine, reason, .. } = one.clone();
     let href = reader.link(&link::approval(&one.id));
     let by = if mine { "proposed by you ".to_string() } else { format!("proposed by {by} ") };
-    let waits =
-        if mine { "Somebody else has to approve it." } else { "It waits for a second person; you can be that person." };
+    let waits = if mine { "Somebody else has to approve it." } else { "It waits for a second person." };
     view! {
         <section>
             <h2>"Waits for a second person"</h2>
@@ -87,7 +86,7 @@ fn proposal(reader: &Reader<'_>, one: &OpenProposal) -> Html {
             <p class="soft">{by}{story::when(reader, one.at)}", expires "{reader.time(one.expires)}</p>
             <blockquote>{reason}</blockquote>
             <p class="soft">{waits}" Until then nothing else is decided and nothing is sent."</p>
-            <a class="btn wide" href=href>"Open the proposal"</a>
+            <p class="go-on"><a class="btn wide" href=href>"Open the proposal"</a></p>
         </section>
     }
     .into_any()

@@ -179,16 +179,7 @@ fn related(reader: &Reader<'_>, model: &OperationPage) -> Html {
 }
 
 pub fn audit_section(reader: &Reader<'_>, model: &OperationPage) -> Html {
-    let (words, whole) = model.chain.clone();
-    let count = model.audit.len();
-    let body = view! {
-        <details class="more" data-keep="audit">
-            <summary>{format!("{count} rows about this operation")}</summary>
-            <div>{record::audit(reader, "Audit rows of this operation", &model.audit, false)}</div>
-        </details>
-        {record::chain(&words, whole)}
-    };
-    section("audit", "Audit", None, body.into_any())
+    section("audit", "Audit", None, record::audit_of(reader, &model.audit, &model.chain))
 }
 
 /// A time of the record, for evidence lines.
