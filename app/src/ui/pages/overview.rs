@@ -174,7 +174,7 @@ fn health(reader: &Reader<'_>, model: &OverviewPage) -> Html {
 }
 
 fn upstream_cells(reader: &Reader<'_>, one: &UpstreamHealth) -> Vec<Html> {
-    let name = anchor(reader.link(&link::upstream(&one.name)), &one.title);
+    let name = anchor(reader.link(&format!("/upstreams#upstream-{}", link::encode(&one.name))), &one.title);
     let state = if one.unwell {
         status(&StatusView::new(&one.state, Mark::Warn, crate::ui::words::Tone::Contra))
     } else {
