@@ -311,6 +311,9 @@ pub fn backoff(pace: Pace, made: u32, jitter: u32) -> Duration {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
