@@ -282,6 +282,20 @@ fn a_connection_that_broke_is_asked_about_or_repeated_under_its_key_or_handed_ov
     assert_eq!(after(&blind), Action::HandToPerson(Reason::NoLookUp));
 }
 
+#[test]
+fn a_replay_waits_for_the_last_barrier_to_the_microsecond() {
+    let mut standing = after_one_lost_send();
+    standing.sends.push(send(2, at(20), None));
+    standing.look_ups.since_send = 9;
+    let barrier = standing.sends[1].barrier;
+    let next = |now| next_action(&shapes()[0], &upstream(), Pace::default(), &standing, now);
+    let after = barrier.plus(Duration::from_micros(1));
+    for now in [at(20), at(14), barrier.minus(Duration::from_micros(1)), barrier] {
+        assert_eq!(next(now), Action::Wait { until: after, why: Wait::Barrier }, "{now}");
+    }
+    assert_eq!(next(after), Action::Replay);
+}
+
 /// A restored database may have lost the marks; the key may then be as old as the admission.
 #[test]
 fn after_a_restore_the_key_window_counts_from_the_admission() {
