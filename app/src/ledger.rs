@@ -25,3 +25,4 @@ pub mod template;
 pub mod value;
 pub mod wire;
 pub mod word;
+pub mod workflow;

@@ -5,5 +5,10 @@
 
 pub mod clock;
 pub mod connector;
+pub mod http;
 pub mod ids;
+pub mod keys;
+pub mod ledger;
+pub mod sandbox;
 pub mod store;
+pub mod worker;

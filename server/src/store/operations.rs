@@ -462,3 +462,9 @@ pub async fn count_by_status(tx: &mut Tx, tenants: &str) -> Result<Vec<(Word<Sta
         }
     })
 }
+
+pub async fn list_succeeded_of_customer(tx: &mut Tx, customer: Id, contract: &str) -> Result<Vec<Operation>> {
+    const SQL: &str =
+        "SELECT * FROM operations WHERE customer_id = $1 AND contract = $2 AND status = 'succeeded' ORDER BY id";
+    Ok(on!(tx, |c| sqlx::query_as(SQL).bind(customer).bind(contract).fetch_all(c).await)?)
+}

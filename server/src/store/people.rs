@@ -104,3 +104,10 @@ pub async fn list_tenants(tx: &mut Tx, person: &Person) -> Result<Vec<String>> {
     };
     Ok(rows.into_iter().map(|(tenant,)| tenant).collect())
 }
+
+/// Locks the row until the transaction ends: a person's audit chain grows under it.
+pub async fn find_locked(tx: &mut Tx, id: Id) -> Result<Option<Person>> {
+    Ok(on_locked!(tx, "SELECT * FROM people WHERE id = $1", |c, sql| {
+        sqlx::query_as(sql).bind(id).fetch_optional(c).await
+    })?)
+}

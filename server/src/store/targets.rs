@@ -24,6 +24,11 @@ pub async fn lock(tx: &mut Tx, upstream: &str, target: &str) -> Result<Target> {
     })?)
 }
 
+pub async fn find(tx: &mut Tx, upstream: &str, target: &str) -> Result<Option<Target>> {
+    const SQL: &str = "SELECT * FROM targets WHERE upstream = $1 AND target = $2";
+    Ok(on!(tx, |c| sqlx::query_as(SQL).bind(upstream).bind(target).fetch_optional(c).await)?)
+}
+
 /// Writes a row that the caller has locked.
 pub async fn save(tx: &mut Tx, row: &Target) -> Result<()> {
     const SQL: &str = "UPDATE targets SET open_operation_id = $1, newest_sent = $2 WHERE upstream = $3 AND target = $4";

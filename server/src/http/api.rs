@@ -1,0 +1,9 @@
+//! The API for programs.
+
+use axum::Router;
+
+use super::App;
+
+pub fn routes() -> Router<App> {
+    Router::new()
+}
