@@ -20,6 +20,8 @@ pub const RETRY_AFTER_CAP: Duration = Duration::from_secs(3600);
 /// Characters kept of a partner's error code and message.
 const CODE_LENGTH: usize = 64;
 const MESSAGE_LENGTH: usize = 200;
+const ACCEPTED: u16 = 202;
+const CONFLICT: u16 = 409;
 /// A result larger than this is kept as id and status only.
 pub const RESULT_LIMIT: usize = 16 * 1024;
 
@@ -125,7 +127,7 @@ fn read_status(filling: &Filling<'_>, report: &WireReport, status: u16, body: &B
     let wait = || retry_after::parse(report.header("retry-after"), now, RETRY_AFTER_CAP);
     let not_executed = |reason| Answer { wait: wait(), ..Answer::of(Ending::NotExecuted, reason).coded(error()) };
     match status {
-        200..=299 => receipt(filling, body),
+        200..=299 => receipt(filling, status, body),
         300..=399 => Answer::unknown(Reason::Redirected).alerting(),
         401 => not_executed(Reason::CredentialsRefused).alerting(),
         403 if error().is_some_and(|error| filling.upstream.credentials_403.contains(&error.code)) => {
@@ -134,7 +136,6 @@ fn read_status(filling: &Filling<'_>, report: &WireReport, status: u16, body: &B
         425 => not_executed(Reason::TooEarly),
         429 => not_executed(Reason::RateLimited),
         408 => Answer::unknown(Reason::NoResponse).coded(error()),
-        409 => conflict(filling, error()),
         400..=499 => refusal(filling, status, error()),
         500..=599 => Answer { wait: wait(), ..Answer::unknown(Reason::ServerError).coded(error()) },
         _ => Answer::unknown(Reason::UnreadableAnswer),
@@ -142,15 +143,30 @@ fn read_status(filling: &Filling<'_>, report: &WireReport, status: u16, body: &B
 }
 
 /// 2xx: good only when it reads strictly, echoes what was sent and declares itself done.
-fn receipt(filling: &Filling<'_>, body: &Body<'_>) -> Answer {
+fn receipt(filling: &Filling<'_>, status: u16, body: &Body<'_>) -> Answer {
     let rules = &filling.contract.receipt;
-    if rules.empty && body.whole && body.bytes.is_empty() {
-        return Answer::of(Ending::Succeeded, Reason::Receipt);
+    if body.whole && body.bytes.is_empty() && rules.empty {
+        return if status == ACCEPTED {
+            Answer::unknown(Reason::StillWorking)
+        } else {
+            Answer::of(Ending::Succeeded, Reason::Receipt)
+        };
     }
-    let Some(json) = body.json() else { return Answer { hint: None, ..Answer::unknown(Reason::UnreadableAnswer) } };
+    let Some(json) = body.json() else { return Answer::unknown(Reason::UnreadableAnswer) };
     let id = rules.id.as_deref().and_then(|pointer| text_at(&json, pointer));
     let with_hint = |answer: Answer| Answer { hint: id.clone(), ..answer };
-    match differences(&rules.echo, filling, &json) {
+    let declared = match &rules.status {
+        Some(field) => declared(field, &json),
+        // Accepted is a promise to work on it; only a declared status makes more of it.
+        None if status == ACCEPTED => Declared::Working,
+        None => Declared::Done,
+    };
+    let mut echo = rules.echo.clone();
+    if matches!(declared, Declared::Working) {
+        // What is still being worked on need not show everything yet; what it shows must be ours.
+        echo.retain(|pointer, _| json.pointer(pointer).is_some());
+    }
+    match differences(&echo, filling, &json) {
         Ok(classes) if classes.is_empty() => {}
         Ok(classes) => {
             let unknown = Answer {
@@ -161,13 +177,13 @@ fn receipt(filling: &Filling<'_>, body: &Body<'_>) -> Answer {
         }
         Err(_) => return Answer::unknown(Reason::WrongEcho).alerting(),
     }
-    match rules.status.as_ref().map(|field| declared(field, &json)) {
-        None | Some(Declared::Done) => {}
-        Some(Declared::Refused(word)) => {
+    match declared {
+        Declared::Done => {}
+        Declared::Refused(word) => {
             return Answer { code: Some(word), ..Answer::of(Ending::Refused, Reason::RefusedByPartner) };
         }
-        Some(Declared::Working) => return with_hint(Answer::unknown(Reason::StillWorking)),
-        Some(Declared::Undeclared) => return with_hint(Answer::unknown(Reason::UndeclaredStatus)),
+        Declared::Working => return with_hint(Answer::unknown(Reason::StillWorking)),
+        Declared::Undeclared => return with_hint(Answer::unknown(Reason::UndeclaredStatus)),
     }
     if rules.id.is_some() && id.is_none() {
         return Answer::unknown(Reason::UnreadableAnswer);
@@ -217,30 +233,24 @@ pub(super) fn text_at(json: &Json, pointer: &str) -> Option<String> {
     }
 }
 
-/// The three meanings of 409, by the contract's codes; any other is as undeclared as a 418.
-fn conflict(filling: &Filling<'_>, error: Option<ErrorBody>) -> Answer {
+/// A 4xx by the contract's words. Its codes about our key come first: partners send them with 409, 422 and 400, and none
+/// of them is a refusal of this effect. A 409 without one is as undeclared as a 418.
+fn refusal(filling: &Filling<'_>, status: u16, error: Option<ErrorBody>) -> Answer {
     let errors = &filling.contract.errors;
     let says = |codes: &[String]| error.as_ref().is_some_and(|error| codes.contains(&error.code));
+    let is_declared = status != CONFLICT && errors.refused.contains(&status);
     let answer = if says(&errors.key_mismatch) {
         Answer::of(Ending::KeyConflict, Reason::KeyConflict).alerting()
     } else if says(&errors.key_in_use) {
         Answer::unknown(Reason::KeyInUse)
     } else if says(&errors.already_exists) {
         Answer::unknown(Reason::AlreadyExists)
-    } else if error.is_some() && errors.refused.contains(&409) {
+    } else if error.is_some() && is_declared {
         Answer::of(Ending::Refused, Reason::RefusedByPartner)
     } else {
         Answer::unknown(Reason::UndeclaredRefusal)
     };
     answer.coded(error)
-}
-
-fn refusal(filling: &Filling<'_>, status: u16, error: Option<ErrorBody>) -> Answer {
-    let is_declared = filling.contract.errors.refused.contains(&status);
-    match error {
-        Some(error) if is_declared => Answer::of(Ending::Refused, Reason::RefusedByPartner).coded(Some(error)),
-        error => Answer::unknown(Reason::UndeclaredRefusal).coded(error),
-    }
 }
 
 /// The declared shape of an error; untrusted, so cut and cleaned.
@@ -257,7 +267,8 @@ pub(super) fn error_in(filling: &Filling<'_>, json: &Json) -> Option<ErrorBody> 
     let shape = filling.upstream.error.as_ref()?;
     let code = text_at(json, &shape.code)?;
     let message = shape.message.as_deref().and_then(|pointer| text_at(json, pointer));
-    Some(ErrorBody { code: cut(&code, CODE_LENGTH), message: message.map(|text| cut(&text, MESSAGE_LENGTH)) })
+    let code = Some(cut(&code, CODE_LENGTH)).filter(|code| !code.is_empty())?;
+    Some(ErrorBody { code, message: message.map(|text| cut(&text, MESSAGE_LENGTH)) })
 }
 
 /// At most `length` characters, without control characters.

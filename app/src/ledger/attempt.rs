@@ -105,6 +105,11 @@ pub fn is_clean(sends: &[Send], but: u32, evidence: &[Evidence]) -> bool {
         && !evidence.iter().any(|found| found.conclusion == Conclusion::Executed)
 }
 
+/// One of them was answered with a valid receipt, whatever became of saving it.
+pub fn any_succeeded(sends: &[Send]) -> bool {
+    sends.iter().any(|send| send.ending == Some(Ending::Succeeded))
+}
+
 /// The latest barrier of the sends that are still open.
 pub fn open_barrier(sends: &[Send], evidence: &[Evidence]) -> Option<Instant> {
     sends.iter().filter(|send| send.is_open(evidence)).map(|send| send.barrier).max()

@@ -10,7 +10,7 @@ use super::attempt;
 use super::contract::{Class, Contract, Risk, Upstream};
 use super::evidence::{Conclusion, Evidence, Source, says};
 use super::instant::Instant;
-use super::next_action::{Pace, Standing};
+use super::next_action::{self, Pace, Standing};
 use super::status::{Event, Status};
 use super::word::words;
 
@@ -54,11 +54,11 @@ pub enum Gate {
     NothingSaysExecuted,
     /// Evidence says that it did not happen, as of after every barrier.
     SaysNotExecuted,
-    /// A repeat with the same key is safe.
+    /// A repeat is safe: the class allows it, and the target has not been sent anything newer.
     RepeatIsSafe,
     /// The partner still knows the key, for long enough.
     WindowOpen,
-    /// Sends are left.
+    /// Sends and hours are left.
     SendsLeft,
 }
 
@@ -97,36 +97,37 @@ pub fn gates(
         return gates;
     }
     let in_flight = attempt::last_barrier(&at.sends).filter(|barrier| *barrier >= now);
+    let executed = says(&at.evidence, Conclusion::Executed) || attempt::any_succeeded(&at.sends);
     gates.push((Gate::NothingInFlight, in_flight.map_or(Met::Yes, Met::Later)));
-    gates.push((Gate::NothingSaysExecuted, yes(!says(&at.evidence, Conclusion::Executed))));
-    gates.push((Gate::SaysNotExecuted, yes(proves_not(outcome, at))));
+    gates.push((Gate::NothingSaysExecuted, yes(!executed)));
+    gates.push((Gate::SaysNotExecuted, yes(relied(outcome, at).next().is_some())));
     if outcome == Outcome::SendAgain {
         let holds = attempt::window_holds(
             upstream,
             contract.key_window(),
             contract.settle(),
             pace.window_margin,
-            at.first_mark,
+            next_action::key_used_since(at),
             now,
         );
-        gates.push((Gate::RepeatIsSafe, yes(contract.class != Class::Opaque)));
+        let is_safe = contract.class != Class::Opaque && !at.target.newer_sent;
+        gates.push((Gate::RepeatIsSafe, yes(is_safe)));
         gates.push((Gate::WindowOpen, yes(holds)));
-        gates.push((
-            Gate::SendsLeft,
-            yes(at.sends.len() < usize::try_from(contract.limits.sends).unwrap_or(usize::MAX)),
-        ));
+        gates.push((Gate::SendsLeft, yes(!next_action::limits_spent(contract, at, now))));
     }
     gates
 }
 
-/// Evidence "not executed" (or, to close, "refused") as of after every barrier.
-fn proves_not(outcome: Outcome, at: &Standing) -> bool {
+/// The evidence that a decision can stand on: "executed"; or "not executed" (to close, also "refused") as of after every
+/// barrier.
+fn relied(outcome: Outcome, at: &Standing) -> impl Iterator<Item = &Evidence> {
     let barrier = attempt::last_barrier(&at.sends);
-    at.evidence.iter().any(|found| {
+    at.evidence.iter().filter(move |found| {
         let says_so = match found.conclusion {
-            Conclusion::NotExecuted => true,
+            Conclusion::Executed => return outcome == Outcome::Executed,
+            Conclusion::NotExecuted => outcome != Outcome::Executed,
             Conclusion::Refused => outcome == Outcome::Close,
-            _ => false,
+            Conclusion::Inconclusive | Conclusion::Contradicts => false,
         };
         says_so && barrier.is_none_or(|barrier| found.closes(barrier))
     })
@@ -162,17 +163,11 @@ pub fn second_person(
     outcome: Outcome,
     contract: &Contract,
     risk: Risk,
-    evidence: &[Evidence],
+    at: &Standing,
     broke_takeover: bool,
     may_decide: bool,
 ) -> Option<SecondPerson> {
-    let supports = |found: &&Evidence| match outcome {
-        Outcome::Executed => found.conclusion == Conclusion::Executed,
-        Outcome::SendAgain => found.conclusion == Conclusion::NotExecuted,
-        Outcome::Close => matches!(found.conclusion, Conclusion::NotExecuted | Conclusion::Refused),
-    };
-    let mut relied = evidence.iter().filter(supports).peekable();
-    let bare = relied.peek().is_none() || relied.all(|found| found.source == Source::Statement);
+    let bare = relied(outcome, at).all(|found| found.source == Source::Statement);
     if !may_decide {
         Some(SecondPerson::NotTheirs)
     } else if risk == Risk::High {

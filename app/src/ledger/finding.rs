@@ -92,8 +92,14 @@ fn entries(filling: &Filling<'_>, look_up: &LookUp, json: Json) -> Option<Page> 
         Some(pointer) => json.pointer(pointer)?.as_array()?.to_vec(),
         None => vec![json],
     };
-    let is_ours = |entry: &Json| differences(&look_up.matching, filling, entry).is_ok_and(|classes| classes.is_empty());
-    Some(Page::Entries { matches: candidates.into_iter().filter(is_ours).collect(), next })
+    let mut matches = Vec::new();
+    for entry in candidates {
+        // What can't be compared was not looked for, and is not "not found".
+        if differences(&look_up.matching, filling, &entry).ok()?.is_empty() {
+            matches.push(entry);
+        }
+    }
+    Some(Page::Entries { matches, next })
 }
 
 /// The conclusion of all pages together. `as_of` is when the look-up was marked, `barrier` the last one of the sends.
@@ -145,12 +151,18 @@ fn not_found(look_up: &LookUp, as_of: Instant, barrier: Option<Instant>, words: 
 
 fn one(filling: &Filling<'_>, look_up: &LookUp, entry: &Json, as_of: Instant, barrier: Option<Instant>) -> Found {
     let fields = observed(look_up, entry);
-    let differs = differences(&look_up.verify, filling, entry).unwrap_or_else(|_| vec!["unreadable".into()]);
+    let Ok(differs) = differences(&look_up.verify, filling, entry) else {
+        return Found { phrase: "found, but it can't be compared".into(), fields, ..nothing() };
+    };
     if look_up.carries == Carries::Nothing {
         return Found { phrase: "seen, as support only".into(), fields, differs, ..nothing() };
     }
     if !differs.is_empty() {
         if look_up.carries == Carries::Target {
+            // A state that isn't shown is not another state.
+            if look_up.verify.keys().any(|pointer| entry.pointer(pointer).is_none()) {
+                return Found { phrase: "the target does not show its state".into(), fields, differs, ..nothing() };
+            }
             let found = not_found(look_up, as_of, barrier, &format!("the target shows another {}", differs.join(", ")));
             return Found { fields, differs, ..found };
         }

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use super::attempt::{self, Send};
+use super::attempt::{self, Ending, Send};
 use super::contract::{Class, Contract, Recover, Upstream};
-use super::evidence::{self, Conclusion, Evidence};
+use super::evidence::{self, Conclusion, Evidence, Source};
 use super::instant::Instant;
 use super::reason::Reason;
 use super::status::Status;
@@ -87,6 +87,7 @@ pub enum Action {
         until: Instant,
         why: Wait,
     },
+    /// To `reconciliation_needed`, whether anything ever left or not.
     HandToPerson(Reason),
     /// Nothing ever left and nothing more may: settle.
     GiveUp(Reason),
@@ -129,6 +130,11 @@ fn before_send(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Standi
     if at.target.newer_sent {
         return Action::Supersede;
     }
+    if at.status == Status::FailedRetryable
+        && let Some(reason) = not_again(contract, at)
+    {
+        return Action::HandToPerson(reason);
+    }
     if let Some(reason) = no_more_sends(contract, upstream, pace, at, now) {
         return if ever_left(at) { Action::HandToPerson(reason) } else { Action::GiveUp(reason) };
     }
@@ -144,10 +150,19 @@ fn before_send(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Standi
     Action::Send
 }
 
+/// What came in after it was made due: word that it happened. And what opaque never repeats.
+fn not_again(contract: &Contract, at: &Standing) -> Option<Reason> {
+    let unanswered = |send: &Send| send.may_have_left && !send.ending.is_some_and(Ending::is_conclusive);
+    if says_executed(at) {
+        Some(Reason::Contradicted)
+    } else {
+        (contract.class == Class::Opaque && at.sends.iter().any(unanswered)).then_some(Reason::NotFound)
+    }
+}
+
 /// Why no further send of this key is allowed, if so.
 fn no_more_sends(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Standing, now: Instant) -> Option<Reason> {
-    let sends = u32::try_from(at.sends.len()).unwrap_or(u32::MAX);
-    if sends >= contract.limits.sends || hours_spent(contract, at, now) {
+    if limits_spent(contract, at, now) {
         return Some(Reason::LimitsSpent);
     }
     let holds = attempt::window_holds(
@@ -155,19 +170,42 @@ fn no_more_sends(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Stan
         contract.key_window(),
         contract.settle(),
         pace.window_margin,
-        at.first_mark,
+        key_used_since(at),
         now,
     );
     (!holds).then_some(Reason::KeyWindowClosed)
 }
 
+/// Sends or hours; look-ups have their own limit.
+pub(super) fn limits_spent(contract: &Contract, at: &Standing, now: Instant) -> bool {
+    let sends = u32::try_from(at.sends.len()).unwrap_or(u32::MAX);
+    sends >= contract.limits.sends || hours_spent(contract, at, now)
+}
+
 fn hours_spent(contract: &Contract, at: &Standing, now: Instant) -> bool {
     let hours = Duration::from_secs(u64::from(contract.limits.hours) * 3600);
-    at.first_mark.is_some_and(|first| now.since(first) > hours)
+    key_used_since(at).is_some_and(|first| now.since(first) > hours)
+}
+
+/// From when the key window counts. Where a send may have been lost with a restored database, the key may have been
+/// used since the admission.
+pub(super) fn key_used_since(at: &Standing) -> Option<Instant> {
+    let known = !matches!(at.status, Status::Uncertain | Status::ReconciliationNeeded | Status::FailedRetryable);
+    at.first_mark.or_else(|| (!known).then_some(at.admitted_at))
 }
 
 pub fn ever_left(at: &Standing) -> bool {
     at.sends.iter().any(|send| send.may_have_left)
+}
+
+/// A person's statement waits for a decision; it settles nothing by itself.
+fn by_machine(at: &Standing) -> Vec<Evidence> {
+    at.evidence.iter().filter(|found| found.source != Source::Statement).cloned().collect()
+}
+
+/// Something says that it happened, be it a statement or a receipt that could not be saved.
+fn says_executed(at: &Standing) -> bool {
+    evidence::says(&at.evidence, Conclusion::Executed) || attempt::any_succeeded(&at.sends)
 }
 
 /// What stored evidence says by itself, for an operation that nobody holds.
@@ -175,12 +213,12 @@ fn settle_by_evidence(at: &Standing) -> Option<Action> {
     if evidence::says(&at.evidence, Conclusion::Contradicts) {
         return (at.status == Status::Uncertain).then_some(Action::HandToPerson(Reason::Contradicted));
     }
-    let by_machine: Vec<_> = at.evidence.iter().filter(|f| f.source != evidence::Source::Statement).cloned().collect();
+    let by_machine = by_machine(at);
     if evidence::says(&by_machine, Conclusion::Executed) {
         return Some(Action::Conclude(Conclusion::Executed));
     }
     if evidence::says(&by_machine, Conclusion::Refused)
-        && !evidence::says(&at.evidence, Conclusion::Executed)
+        && !says_executed(at)
         && !attempt::any_open(&at.sends, &by_machine)
     {
         return Some(Action::Conclude(Conclusion::Refused));
@@ -192,9 +230,10 @@ fn investigate(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Standi
     if let Some(action) = settle_by_evidence(at) {
         return action;
     }
-    let proved_not = evidence::says(&at.evidence, Conclusion::NotExecuted)
-        && !evidence::says(&at.evidence, Conclusion::Executed)
-        && !attempt::any_open(&at.sends, &at.evidence);
+    let by_machine = by_machine(at);
+    let proved_not = evidence::says(&by_machine, Conclusion::NotExecuted)
+        && !says_executed(at)
+        && !attempt::any_open(&at.sends, &by_machine);
     let spent = no_more_sends(contract, upstream, pace, at, now);
     if proved_not {
         return match (contract.class, spent) {
@@ -206,7 +245,7 @@ fn investigate(contract: &Contract, upstream: &Upstream, pace: Pace, at: &Standi
     let look_up = next_look_up(contract, at, now);
     let may_replay = contract.class != Class::Opaque && spent.is_none() && !at.target.newer_sent;
     match (prefers_replay(contract, at), look_up, may_replay) {
-        (true, _, true) | (false, None, true) => replay(at, now),
+        (true, _, true) | (false, None, true) => replay(pace, at, now),
         (_, Some(_), _) if at.due_at > now => Action::Wait { until: at.due_at, why: Wait::NotDue },
         (_, Some(index), _) => Action::LookUp(index),
         (_, None, false) => Action::HandToPerson(no_way_left(contract, at, spent)),
@@ -241,11 +280,14 @@ fn next_look_up(contract: &Contract, at: &Standing, now: Instant) -> Option<usiz
     (!usable.is_empty()).then(|| usable[turn % usable.len()])
 }
 
-fn replay(at: &Standing, now: Instant) -> Action {
+fn replay(pace: Pace, at: &Standing, now: Instant) -> Action {
     let barrier = attempt::open_barrier(&at.sends, &at.evidence);
     match barrier {
         Some(barrier) if barrier >= now => {
             Action::Wait { until: barrier.plus(Duration::from_micros(1)), why: Wait::Barrier }
+        }
+        _ if at.earlier_contradicted => {
+            Action::Wait { until: now.plus(pace.longest_wait), why: Wait::EarlierContradicted }
         }
         _ if at.target.taken => Action::Wait { until: now.plus(TARGET_WAIT), why: Wait::TargetTaken },
         _ if at.due_at > now => Action::Wait { until: at.due_at, why: Wait::NotDue },
@@ -269,10 +311,11 @@ pub fn backoff(pace: Pace, made: u32, jitter: u32) -> Duration {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::attempt::Ending;
-    use crate::ledger::evidence::Source;
 
     fn at(seconds: i64) -> Instant {
         Instant::from_micros(seconds * 1_000_000)

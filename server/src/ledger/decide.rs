@@ -111,7 +111,7 @@ impl Ledger {
 
     /// Why a second person has to agree to this outcome, if one has to.
     pub fn second_person_for(&self, loaded: &Loaded, outcome: Outcome, may_decide: bool) -> Option<SecondPerson> {
-        second_person(outcome, &loaded.contract, *loaded.row.risk, &loaded.standing.evidence, false, may_decide)
+        second_person(outcome, &loaded.contract, *loaded.row.risk, &loaded.standing, false, may_decide)
     }
 
     async fn propose(
