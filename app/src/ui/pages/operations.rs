@@ -65,7 +65,8 @@ pub fn page(shell: &Shell, model: &OperationsPage) -> String {
 fn filters(reader: &Reader<'_>, model: &OperationsPage) -> Html {
     let Filters { status, contract, customer, q } = model.filters.clone();
     let statuses: Vec<Html> = Status::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .map(|one| {
             let (chosen, word) = (status == Some(one), StatusView::plain(one).word);
             view! { <option value=one.as_str() selected=chosen>{word}</option> }.into_any()

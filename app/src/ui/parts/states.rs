@@ -121,7 +121,7 @@ fn way(from: Status, to: Status) -> &'static [usize] {
 
 /// What can follow in the ordinary course.
 fn following(from: Status) -> impl Iterator<Item = Status> {
-    Status::ALL.into_iter().filter(move |to| way(from, *to).iter().any(|n| *n < FIRST_RARE))
+    Status::ALL.iter().copied().filter(move |to| way(from, *to).iter().any(|n| *n < FIRST_RARE))
 }
 
 /// `visited`: each status with the moment it was entered, in order; the last is where it stands.
@@ -171,7 +171,7 @@ fn picture(clock: &Clock, visited: &[(Status, Instant)], view: &StatusView) -> S
             }
         }
     }
-    for status in Status::ALL {
+    for status in Status::ALL.iter().copied() {
         draw_box(&mut out, status, visited, view);
     }
     for (status, at) in visited {
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn nothing_follows_a_settled_status() {
-        for status in Status::ALL.into_iter().filter(|status| status.is_settled()) {
+        for status in Status::ALL.iter().copied().filter(|status| status.is_settled()) {
             assert_eq!(following(status).count(), 0);
         }
     }

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn every_status_has_its_own_word_and_mark() {
-        let views: Vec<_> = Status::ALL.into_iter().map(StatusView::plain).collect();
+        let views: Vec<_> = Status::ALL.iter().copied().map(StatusView::plain).collect();
         for (n, a) in views.iter().enumerate() {
             assert!(views[n + 1..].iter().all(|b| a.word != b.word && a.mark != b.mark), "{a:?}");
         }
