@@ -25,6 +25,7 @@ pub mod conclude;
 pub mod decide;
 pub mod error;
 pub mod look_up;
+pub mod people;
 pub mod provision;
 pub mod read;
 pub mod send;
