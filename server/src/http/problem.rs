@@ -21,8 +21,12 @@ const AFTER_STORE: Duration = Duration::from_secs(2);
 /// When to ask again after too many requests at once.
 const AFTER_CROWD: Duration = Duration::from_secs(1);
 
+/// Boxed: it travels in the `Err` of everything that reads a request.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct Problem(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
     status: StatusCode,
     /// The last part of `type`.
     code: &'static str,
@@ -37,7 +41,7 @@ pub struct Problem {
 
 impl Problem {
     fn new(status: StatusCode, code: &'static str, title: &'static str) -> Problem {
-        Problem {
+        Problem(Box::new(Parts {
             status,
             code,
             title,
@@ -46,24 +50,31 @@ impl Problem {
             members: Vec::new(),
             headers: Vec::new(),
             cause: None,
-        }
+        }))
     }
 
-    fn detail(self, detail: impl Into<String>) -> Problem {
-        Problem { detail: detail.into(), ..self }
+    fn detail(mut self, detail: impl Into<String>) -> Problem {
+        self.0.detail = detail.into();
+        self
     }
 
-    fn hint(self, hint: &'static str) -> Problem {
-        Problem { hint, ..self }
+    fn hint(mut self, hint: &'static str) -> Problem {
+        self.0.hint = hint;
+        self
+    }
+
+    fn because(mut self, cause: String) -> Problem {
+        self.0.cause = Some(cause);
+        self
     }
 
     fn member(mut self, name: &'static str, value: impl Into<Json>) -> Problem {
-        self.members.push((name, value.into()));
+        self.0.members.push((name, value.into()));
         self
     }
 
     fn header(mut self, name: HeaderName, value: HeaderValue) -> Problem {
-        self.headers.push((name, value));
+        self.0.headers.push((name, value));
         self
     }
 
@@ -178,44 +189,41 @@ impl Problem {
     }
 
     fn unavailable(cause: String) -> Problem {
-        Problem {
-            cause: Some(cause),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The ledger cannot answer now")
-                .detail("The database is busy or away. Whether the request was stored is not known.")
-                .retry_after(AFTER_STORE)
-                .hint("Send the same request under the same key; it is stored at most once.")
-        }
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The ledger cannot answer now")
+            .detail("The database is busy or away. Whether the request was stored is not known.")
+            .retry_after(AFTER_STORE)
+            .hint("Send the same request under the same key; it is stored at most once.")
+            .because(cause)
     }
 
     /// Something of ours is wrong.
     pub fn internal(cause: String) -> Problem {
-        Problem {
-            cause: Some(cause),
-            ..Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here")
-                .detail("The request could not be answered. Whether it was stored is not known.")
-                .hint("Send the same request under the same key, or quote request_id to those who run this ledger.")
-        }
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here")
+            .detail("The request could not be answered. Whether it was stored is not known.")
+            .hint("Send the same request under the same key, or quote request_id to those who run this ledger.")
+            .because(cause)
     }
 
     /// What the log has to say about it.
     pub fn cause(&self) -> Option<&str> {
-        self.cause.as_deref()
+        self.0.cause.as_deref()
     }
 
     pub fn render(self, request_id: &str) -> Response {
+        let parts = *self.0;
         let mut members = vec![
-            ("type", Json::from(format!("/problems/{}", self.code))),
-            ("title", Json::from(self.title)),
-            ("status", Json::from(i64::from(self.status.as_u16()))),
-            ("code", Json::from(self.code)),
-            ("detail", Json::from(self.detail)),
-            ("hint", Json::from(self.hint)),
+            ("type", Json::from(format!("/problems/{}", parts.code))),
+            ("title", Json::from(parts.title)),
+            ("status", Json::from(i64::from(parts.status.as_u16()))),
+            ("code", Json::from(parts.code)),
+            ("detail", Json::from(parts.detail)),
+            ("hint", Json::from(parts.hint)),
             ("request_id", Json::from(request_id)),
         ];
-        members.extend(self.members);
-        let mut response = (self.status, Json::object(members).to_text()).into_response();
+        members.extend(parts.members);
+        let mut response = (parts.status, Json::object(members).to_text()).into_response();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-        response.headers_mut().extend(self.headers);
+        response.headers_mut().extend(parts.headers);
         response
     }
 }
@@ -223,7 +231,7 @@ impl Problem {
 /// Carried to `correlation`, which knows the request's id and writes it out.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = self.status.into_response();
+        let mut response = self.0.status.into_response();
         response.extensions_mut().insert(self);
         response
     }
@@ -262,7 +270,9 @@ impl From<ledger::Error> for Problem {
                     .member("seen", seen)
                     .member("now", now)
             }
-            Error::Void => Problem::conflict("stale-version", "It has changed", "What was shown is not what is stored."),
+            Error::Void => {
+                Problem::conflict("stale-version", "It has changed", "What was shown is not what is stored.")
+            }
             Error::Held { by: _ } => Problem::conflict("held", "A person holds it", "A person is working on it."),
             Error::WrongStatus(status) => {
                 Problem::conflict("wrong-status", "Not in this status", format!("Not while it is {status}."))

@@ -44,11 +44,11 @@ pub async fn view(tx: &mut Tx, run: Run) -> Result<RunView> {
     Ok(RunView { run, workflow, children, state })
 }
 
-fn definition(run: &Run) -> Result<Workflow> {
+pub(super) fn definition(run: &Run) -> Result<Workflow> {
     serde_json::from_str(&run.definition).map_err(|error| corrupt(run, &error).into())
 }
 
-fn corrupt(run: &Run, what: &dyn std::fmt::Display) -> store::Error {
+pub(super) fn corrupt(run: &Run, what: &dyn std::fmt::Display) -> store::Error {
     store::Error::Corrupt { table: "workflow_runs", id: run.id.to_string(), what: what.to_string() }
 }
 

@@ -113,7 +113,10 @@ pub fn plain(name: &str, text: &str) -> Result<String, Problem> {
     let text = text.trim();
     let length = text.chars().count();
     if length == 0 || length > LONGEST_TEXT || text.chars().any(char::is_control) {
-        return Err(Problem::invalid(name, &format!("must be 1 to {LONGEST_TEXT} characters without control characters")));
+        return Err(Problem::invalid(
+            name,
+            &format!("must be 1 to {LONGEST_TEXT} characters without control characters"),
+        ));
     }
     Ok(text.to_string())
 }

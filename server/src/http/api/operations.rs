@@ -110,7 +110,8 @@ fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
             "customer" => wanted.customer = Some(text),
             "since" => wanted.since = Some(since(&text)?),
             "cursor" => {
-                let cursor = text.parse().map_err(|_| Problem::invalid("cursor", "must be a next_cursor as it came"))?;
+                let cursor =
+                    text.parse().map_err(|_| Problem::invalid("cursor", "must be a next_cursor as it came"))?;
                 wanted.before = Some(cursor);
             }
             _ => wanted.limit = limit(&text)?,
