@@ -8,5 +8,11 @@
 #[path = "support/bench.rs"]
 mod support;
 
+#[path = "ledger/answers.rs"]
+mod answers;
 #[path = "ledger/common_path.rs"]
 mod common_path;
+#[path = "ledger/opaque.rs"]
+mod opaque;
+#[path = "ledger/unsent.rs"]
+mod unsent;
