@@ -49,6 +49,7 @@ pub const CUSTOMERS: [&str; 2] = ["c-1", "c-2"];
 macro_rules! both {
     ($($(#[doc = $doc:literal])* $partner:ident async fn $name:ident($bench:ident) $body:block)+) => {$(
         mod $name {
+            #[allow(unused_imports, reason = "a body may need none of them")]
             use super::*;
 
             async fn body($bench: std::sync::Arc<$crate::support::Bench>) $body
