@@ -97,8 +97,8 @@ pub struct Ledger {
     pub settings: Arc<Settings>,
     pub shelf: Arc<shelf::Shelf>,
     wire: Arc<dyn Wire>,
-    /// One bell per upstream, and one for workflows.
-    bells: Arc<BTreeMap<String, Notify>>,
+    /// Of each upstream one bell per lane, and one for workflows: a bell wakes one sleeper.
+    bells: Arc<BTreeMap<String, [Notify; 2]>>,
     live: broadcast::Sender<()>,
     /// Names this process in leases.
     worker: Arc<str>,
@@ -116,7 +116,7 @@ pub const WORKFLOWS: &str = "(workflows)";
 impl Ledger {
     pub fn new(db: Db, keys: Keys, shelf: shelf::Shelf, wire: Arc<dyn Wire>, settings: Settings) -> Ledger {
         let names = shelf.upstream_names().chain([WORKFLOWS.to_string()]);
-        let bells = names.map(|name| (name, Notify::new())).collect();
+        let bells = names.map(|name| (name, [Notify::new(), Notify::new()])).collect();
         Ledger {
             clock: db.clock().clone(),
             db,
@@ -136,21 +136,19 @@ impl Ledger {
 
     /// Something of this upstream may be due, and pages may have changed.
     pub fn nudge(&self, upstream: &str) {
-        if let Some(bell) = self.bells.get(upstream) {
-            bell.notify_one();
-        }
-        if let Some(bell) = self.bells.get(WORKFLOWS) {
-            bell.notify_one();
+        for name in [upstream, WORKFLOWS] {
+            self.bells.get(name).into_iter().flatten().for_each(Notify::notify_one);
         }
         // Nobody listening is no error.
         let _ = self.live.send(());
     }
 
     /// Waits until nudged.
-    pub async fn nudged(&self, upstream: &str) {
-        match self.bells.get(upstream) {
-            Some(bell) => bell.notified().await,
-            None => std::future::pending().await,
+    pub async fn nudged(&self, upstream: &str, lane: conclude::Lane) {
+        match (self.bells.get(upstream), lane) {
+            (Some([dispatch, _]), conclude::Lane::Dispatch) => dispatch.notified().await,
+            (Some([_, recover]), conclude::Lane::Recover) => recover.notified().await,
+            (None, _) => std::future::pending().await,
         }
     }
 
