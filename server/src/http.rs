@@ -11,6 +11,7 @@ use axum::Router;
 use crate::ledger::Ledger;
 
 pub mod api;
+pub mod correlation;
 pub mod health;
 pub mod pages;
 pub mod problem;

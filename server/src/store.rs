@@ -110,6 +110,22 @@ impl Error {
         let Error::Database(sqlx::Error::Database(inner)) = self else { return false };
         matches!(inner.code().as_deref(), Some("40001" | "40P01" | "55P03" | "5" | "517" | "261"))
     }
+
+    /// The database is busy or does not answer; nothing is wrong with what was asked of it.
+    pub fn is_away(&self) -> bool {
+        const CLASSES: [&str; 3] = ["08", "53", "57"];
+        match self {
+            Error::Database(sqlx::Error::Database(inner)) => {
+                let code = inner.code().unwrap_or_default();
+                self.is_passing() || code.len() == 5 && CLASSES.iter().any(|class| code.starts_with(class))
+            }
+            Error::Database(error) => matches!(
+                error,
+                sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed
+            ),
+            _ => false,
+        }
+    }
 }
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -116,7 +116,7 @@ async fn run_workflows(ledger: Ledger, mut stopped: watch::Receiver<bool>) {
 
 /// Sleeps until the next operation is due, the bell rings, or the poll interval is over.
 async fn sleep_until_due(ledger: &Ledger, upstream: &str, lane: Lane, stopped: &mut watch::Receiver<bool>) {
-    let wait = match until_due(ledger, upstream).await {
+    let wait = match until_due(ledger, upstream, lane).await {
         Ok(wait) => wait.map_or(ledger.settings.poll, |wait| wait.min(ledger.settings.poll)),
         Err(_) => AFTER_ERROR,
     };
@@ -126,10 +126,10 @@ async fn sleep_until_due(ledger: &Ledger, upstream: &str, lane: Lane, stopped: &
     }
 }
 
-async fn until_due(ledger: &Ledger, upstream: &str) -> crate::store::Result<Option<Duration>> {
+async fn until_due(ledger: &Ledger, upstream: &str, lane: Lane) -> crate::store::Result<Option<Duration>> {
     let mut tx = ledger.db.read().await?;
     let now = tx.now(&ledger.clock).await?;
-    let due: Option<At> = operations::next_due(&mut tx, upstream).await?;
+    let due: Option<At> = operations::next_due(&mut tx, upstream, lane == Lane::Dispatch).await?;
     Ok(due.map(|due| due.since(now)))
 }
 

@@ -254,7 +254,7 @@ impl Ledger {
         let Some(customer) = customer else { return Ok(BTreeMap::new()) };
         let Some(row) = customers::find_external(tx, tenant, customer).await? else { return Ok(BTreeMap::new()) };
         let mut known = BTreeMap::new();
-        for made in operations::list_succeeded_of_customer(tx, row.id, "create_group").await? {
+        for made in operations::list_provisioned(tx, row.id).await? {
             known.extend(outputs_of(&made));
         }
         Ok(known)
