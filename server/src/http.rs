@@ -12,6 +12,7 @@ use crate::ledger::Ledger;
 
 pub mod api;
 pub mod assets;
+pub mod correlation;
 pub mod guard;
 pub mod health;
 pub mod live;

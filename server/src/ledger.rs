@@ -10,6 +10,7 @@ use std::time::Duration;
 use app::ledger::next_action::Pace;
 use tokio::sync::{Notify, broadcast};
 
+use self::conclude::Lane;
 use crate::clock::Clock;
 use crate::connector::Wire;
 use crate::keys::Keys;
@@ -27,6 +28,7 @@ pub mod error;
 pub mod look_up;
 pub mod people;
 pub mod provision;
+pub mod read;
 pub mod send;
 pub mod shelf;
 pub mod standing;
@@ -97,8 +99,8 @@ pub struct Ledger {
     pub settings: Arc<Settings>,
     pub shelf: Arc<shelf::Shelf>,
     wire: Arc<dyn Wire>,
-    /// One bell per upstream, and one for workflows.
-    bells: Arc<BTreeMap<String, Notify>>,
+    /// One bell per lane of an upstream, and one for workflows.
+    bells: Arc<BTreeMap<(String, Lane), Notify>>,
     live: broadcast::Sender<()>,
     /// Names this process in leases.
     worker: Arc<str>,
@@ -115,8 +117,9 @@ pub const WORKFLOWS: &str = "(workflows)";
 
 impl Ledger {
     pub fn new(db: Db, keys: Keys, shelf: shelf::Shelf, wire: Arc<dyn Wire>, settings: Settings) -> Ledger {
-        let names = shelf.upstream_names().chain([WORKFLOWS.to_string()]);
-        let bells = names.map(|name| (name, Notify::new())).collect();
+        let names: Vec<String> = shelf.upstream_names().chain([WORKFLOWS.to_string()]).collect();
+        let lanes = [Lane::Dispatch, Lane::Recover];
+        let bells = names.iter().flat_map(|name| lanes.map(|lane| ((name.clone(), lane), Notify::new()))).collect();
         Ledger {
             clock: db.clock().clone(),
             db,
@@ -136,19 +139,20 @@ impl Ledger {
 
     /// Something of this upstream may be due, and pages may have changed.
     pub fn nudge(&self, upstream: &str) {
-        if let Some(bell) = self.bells.get(upstream) {
-            bell.notify_one();
-        }
-        if let Some(bell) = self.bells.get(WORKFLOWS) {
-            bell.notify_one();
+        for name in [upstream, WORKFLOWS] {
+            for lane in [Lane::Dispatch, Lane::Recover] {
+                if let Some(bell) = self.bells.get(&(name.to_string(), lane)) {
+                    bell.notify_one();
+                }
+            }
         }
         // Nobody listening is no error.
         let _ = self.live.send(());
     }
 
     /// Waits until nudged.
-    pub async fn nudged(&self, upstream: &str) {
-        match self.bells.get(upstream) {
+    pub async fn nudged(&self, upstream: &str, lane: Lane) {
+        match self.bells.get(&(upstream.to_string(), lane)) {
             Some(bell) => bell.notified().await,
             None => std::future::pending().await,
         }

@@ -111,6 +111,22 @@ impl Error {
         let Error::Database(sqlx::Error::Database(inner)) = self else { return false };
         matches!(inner.code().as_deref(), Some("40001" | "40P01" | "55P03" | "5" | "517" | "261"))
     }
+
+    /// The database is busy or does not answer; nothing is wrong with what was asked of it.
+    pub fn is_away(&self) -> bool {
+        const CLASSES: [&str; 3] = ["08", "53", "57"];
+        match self {
+            Error::Database(sqlx::Error::Database(inner)) => {
+                let code = inner.code().unwrap_or_default();
+                self.is_passing() || code.len() == 5 && CLASSES.iter().any(|class| code.starts_with(class))
+            }
+            Error::Database(error) => matches!(
+                error,
+                sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed
+            ),
+            _ => false,
+        }
+    }
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -164,6 +180,24 @@ impl Db {
             Pools::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await?,
         }
         Ok(())
+    }
+
+    /// An error names the first migration that is missing, unknown or not as it was applied.
+    pub async fn check_migrated(&self) -> Result<()> {
+        const SQL: &str = "SELECT version FROM _sqlx_migrations WHERE success ORDER BY version";
+        let (rows, migrator): (Vec<(i64,)>, _) = match &self.pools {
+            Pools::Sqlite { readers, .. } => (sqlx::query_as(SQL).fetch_all(readers).await?, &SQLITE_MIGRATIONS),
+            Pools::Postgres(pool) => (sqlx::query_as(SQL).fetch_all(pool).await?, &POSTGRES_MIGRATIONS),
+        };
+        let applied: Vec<i64> = rows.into_iter().map(|(version,)| version).collect();
+        let known: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
+        let missing = known.iter().find(|version| !applied.contains(version));
+        let unknown = applied.iter().find(|version| !known.contains(version));
+        match (missing, unknown) {
+            (None, None) => Ok(()),
+            (Some(version), _) => Err(sqlx::migrate::MigrateError::VersionNotPresent(*version).into()),
+            (_, Some(version)) => Err(sqlx::migrate::MigrateError::VersionMissing(*version).into()),
+        }
     }
 
     pub fn engine(&self) -> Engine {

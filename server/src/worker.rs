@@ -81,7 +81,7 @@ async fn run_lane(ledger: Ledger, upstream: String, lane: Lane, limit: usize, mu
             Ok(Step::Worked) => {}
             Ok(Step::Idle) => {
                 drop(permit);
-                sleep_until_due(&ledger, &upstream, &mut stopped).await;
+                sleep_until_due(&ledger, &upstream, lane, &mut stopped).await;
             }
             Err(error) => {
                 drop(permit);
@@ -101,7 +101,7 @@ async fn run_workflows(ledger: Ledger, mut stopped: watch::Receiver<bool>) {
         match ledger.advance_runs().await {
             Ok(0) => {
                 tokio::select! {
-                    () = ledger.nudged(WORKFLOWS) => {}
+                    () = ledger.nudged(WORKFLOWS, Lane::Dispatch) => {}
                     () = pause(ledger.settings.poll, &mut stopped) => {}
                 }
             }
@@ -115,21 +115,21 @@ async fn run_workflows(ledger: Ledger, mut stopped: watch::Receiver<bool>) {
 }
 
 /// Sleeps until the next operation is due, the bell rings, or the poll interval is over.
-async fn sleep_until_due(ledger: &Ledger, upstream: &str, stopped: &mut watch::Receiver<bool>) {
-    let wait = match until_due(ledger, upstream).await {
+async fn sleep_until_due(ledger: &Ledger, upstream: &str, lane: Lane, stopped: &mut watch::Receiver<bool>) {
+    let wait = match until_due(ledger, upstream, lane).await {
         Ok(wait) => wait.map_or(ledger.settings.poll, |wait| wait.min(ledger.settings.poll)),
         Err(_) => AFTER_ERROR,
     };
     tokio::select! {
-        () = ledger.nudged(upstream) => {}
+        () = ledger.nudged(upstream, lane) => {}
         () = pause(wait.max(LEAST_SLEEP), stopped) => {}
     }
 }
 
-async fn until_due(ledger: &Ledger, upstream: &str) -> crate::store::Result<Option<Duration>> {
+async fn until_due(ledger: &Ledger, upstream: &str, lane: Lane) -> crate::store::Result<Option<Duration>> {
     let mut tx = ledger.db.read().await?;
     let now = tx.now(&ledger.clock).await?;
-    let due: Option<At> = operations::next_due(&mut tx, upstream).await?;
+    let due: Option<At> = operations::next_due(&mut tx, upstream, lane == Lane::Dispatch).await?;
     Ok(due.map(|due| due.since(now)))
 }
 

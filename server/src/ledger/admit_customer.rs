@@ -2,14 +2,16 @@
 //!
 //! Invariant: the run and its first child are admitted apart; the child's own intent keeps it single.
 
-use app::ledger::fingerprint::fingerprint;
+use std::collections::BTreeMap;
+
+use app::ledger::fingerprint::{different_classes, fingerprint};
 use app::ledger::json::Json;
 use app::ledger::key::{self, InboundKey};
 use app::ledger::params::{self, Params};
 use app::ledger::template::Template;
 
 use super::audit::{self, Note};
-use super::{Actor, Error, Ledger, Principal, Result};
+use super::{Actor, Error, Ledger, Principal, Result, provision};
 use crate::ids;
 use crate::store::codec::{At, Id};
 use crate::store::customers::{self, Customer};
@@ -58,29 +60,33 @@ impl Ledger {
         json: &Json,
         correlation: &str,
     ) -> Result<CustomerAdmission> {
-        let workflow = self.shelf.workflow(PROVISION).ok_or(Error::NotFound("workflow"))?;
-        let params = params::read(&workflow.params, json)?;
-        let print = fingerprint(PROVISION, &workflow.params, &params, None, &std::collections::BTreeMap::new());
-        let (intent, intent_text) = intent_of(&workflow.intent, &params)?;
-        let reused = |run: &Run, differs| {
-            (Error::KeyReused { operation: None, status: None, differs }, run.fingerprint != print.as_str())
-        };
         if let Some(known) = inbound_keys::find(tx, &who.tenant, &who.reference(), PROVISION, digest).await? {
-            let run = match known.run_id {
-                Some(run) => workflow_runs::find(tx, run).await?.ok_or(Error::NotFound("customer"))?,
-                None => return Err(Error::KeyReused { operation: None, status: None, differs: Vec::new() }),
+            let Some(run) = known.run_id else {
+                return Err(Error::KeyReused { operation: None, status: None, differs: Vec::new() });
             };
-            let (error, differs) = reused(&run, Vec::new());
-            return if differs { Err(error) } else { Ok(CustomerAdmission::Key(run)) };
+            let run = workflow_runs::find(tx, run).await?.ok_or(Error::NotFound("customer"))?;
+            return match different(&run, json)? {
+                None => Ok(CustomerAdmission::Key(run)),
+                Some(differs) => {
+                    let differs = if who.may_use(PROVISION) { differs } else { Vec::new() };
+                    Err(Error::KeyReused { operation: None, status: None, differs })
+                }
+            };
         }
         if !who.may_use(PROVISION) {
             return Err(Error::Forbidden("this client may not provision customers"));
         }
+        let workflow = self.shelf.workflow(PROVISION).ok_or(Error::NotFound("workflow"))?;
+        let params = params::read(&workflow.params, json)?;
+        let print = fingerprint(PROVISION, &workflow.params, &params, None, &BTreeMap::new());
+        let (intent, intent_text) = intent_of(&workflow.intent, &params)?;
         let now = tx.now(&self.clock).await?;
         let known = workflow_runs::find_intent(tx, &who.tenant, PROVISION, &intent).await?;
         let (run, is_new) = match known {
-            Some(run) if run.fingerprint == print.as_str() => (run, false),
-            Some(_) => return Err(Error::IntentReused { operation: None, status: None, differs: Vec::new() }),
+            Some(run) => match different(&run, json)? {
+                None => (run, false),
+                Some(differs) => return Err(Error::IntentReused { operation: None, status: None, differs }),
+            },
             None => {
                 tenants::ensure(tx, &who.tenant, At(now)).await?;
                 let customer = Customer {
@@ -116,7 +122,7 @@ impl Ledger {
             principal: who.reference(),
             contract: PROVISION.into(),
             key_digest: digest.to_string(),
-            fingerprint: print.as_str().to_string(),
+            fingerprint: run.fingerprint.clone(),
             operation_id: None,
             run_id: Some(run.id),
             created_at: At(now),
@@ -130,6 +136,20 @@ impl Ledger {
         }
         Ok(if is_new { CustomerAdmission::Created(run) } else { CustomerAdmission::Intent(run) })
     }
+}
+
+/// What differs from the sign-up that the run was started with, if it is another one; judged under the run's own
+/// definition, so that an upgrade between two retries changes nothing.
+fn different(run: &Run, json: &Json) -> Result<Option<Vec<String>>> {
+    let workflow = provision::definition(run)?;
+    let params = params::read(&workflow.params, json)?;
+    let print = fingerprint(PROVISION, &workflow.params, &params, None, &BTreeMap::new());
+    if print.as_str() == run.fingerprint {
+        return Ok(None);
+    }
+    let stored = Json::parse(run.params.as_bytes()).map_err(|error| provision::corrupt(run, &error))?;
+    let stored = Params::restore(&workflow.params, &stored).map_err(|error| provision::corrupt(run, &error))?;
+    Ok(Some(different_classes(&stored, &params, &workflow.params)))
 }
 
 fn intent_of(template: &str, params: &Params) -> Result<(String, String)> {

@@ -92,13 +92,13 @@ impl Ledger {
     ) -> Result<Operation> {
         let (mut proposal, row) = self.open_proposal(tx, who, id).await?;
         self.may_approve(who, &proposal, &row)?;
-        if people::find(tx, who.id).await?.and_then(|p| p.approves_from).is_some_and(|from| *from > *row.updated_at) {
+        let now = tx.now(&self.clock).await?;
+        if people::find(tx, who.id).await?.and_then(|p| p.approves_from).is_some_and(|from| *from > now) {
             return Err(Error::Forbidden("your sign-in or roles were changed; you approve again after a day"));
         }
         if row.version != seen_version {
             return Err(Error::StaleVersion { seen: seen_version, now: row.version });
         }
-        let now = tx.now(&self.clock).await?;
         let loaded = standing::load(tx, self, row).await?;
         let unchanged = loaded.fingerprint_now()?.as_str() == proposal.fingerprint;
         let is_send = proposal.kind == SEND;

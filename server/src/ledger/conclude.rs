@@ -38,7 +38,7 @@ pub enum Step {
 }
 
 /// Which operations a step takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// What goes out for the first time, or again after proof.
     Dispatch,

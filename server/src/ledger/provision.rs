@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use app::ledger::contract::{Contract, ParamType, Workflow};
 use app::ledger::json::Json;
 use app::ledger::params::Params;
-use app::ledger::workflow::{Child, PROVISIONED, Start, State, ready, state};
+use app::ledger::workflow::{Child, PROVISIONED, SECRET_LOST, Start, State, ready, state};
 
 use super::admit::{Admit, Parent, outputs_of};
 use super::audit::{self, Note};
@@ -35,6 +35,17 @@ impl RunView {
         let step = self.state.blocked_by.as_deref()?;
         self.children.iter().rev().find(|child| child.step.as_deref() == Some(step))
     }
+
+    /// Every step succeeded; a secret may be lost all the same.
+    fn is_over(&self) -> bool {
+        self.state.name == PROVISIONED || self.state.name == SECRET_LOST
+    }
+
+    fn starts(&self) -> Result<Vec<Start>> {
+        let json = Json::parse(self.run.params.as_bytes()).map_err(|error| corrupt(&self.run, &error))?;
+        let params = Params::restore(&self.workflow.params, &json).map_err(|error| corrupt(&self.run, &error))?;
+        Ok(ready(&self.workflow, &params, &newest(&self.children)))
+    }
 }
 
 pub async fn view(tx: &mut Tx, run: Run) -> Result<RunView> {
@@ -44,11 +55,11 @@ pub async fn view(tx: &mut Tx, run: Run) -> Result<RunView> {
     Ok(RunView { run, workflow, children, state })
 }
 
-fn definition(run: &Run) -> Result<Workflow> {
+pub(super) fn definition(run: &Run) -> Result<Workflow> {
     serde_json::from_str(&run.definition).map_err(|error| corrupt(run, &error).into())
 }
 
-fn corrupt(run: &Run, what: &dyn std::fmt::Display) -> store::Error {
+pub(super) fn corrupt(run: &Run, what: &dyn std::fmt::Display) -> store::Error {
     store::Error::Corrupt { table: "workflow_runs", id: run.id.to_string(), what: what.to_string() }
 }
 
@@ -70,6 +81,10 @@ impl Ledger {
         drop(tx);
         let mut admitted = 0;
         for run in runs {
+            // Most have nothing to start; that is seen without a lock.
+            if !self.is_movable(run).await.unwrap_or(true) {
+                continue;
+            }
             // One bad run does not stop the others.
             match self.advance_run(run).await {
                 Ok(count) => admitted += count,
@@ -77,6 +92,13 @@ impl Ledger {
             }
         }
         Ok(admitted)
+    }
+
+    async fn is_movable(&self, id: Id) -> Result<bool> {
+        let mut tx = self.db.read().await?;
+        let Some(run) = workflow_runs::find(&mut tx, id).await? else { return Ok(false) };
+        let view = view(&mut tx, run).await?;
+        Ok(view.is_over() || !view.starts()?.is_empty())
     }
 
     async fn advance_run(&self, id: Id) -> Result<usize> {
@@ -96,17 +118,14 @@ impl Ledger {
     async fn advance_in(&self, tx: &mut Tx, run: Run) -> Result<Vec<String>> {
         let view = view(tx, run).await?;
         let now = tx.now(&self.clock).await?;
-        let json = Json::parse(view.run.params.as_bytes()).map_err(|error| corrupt(&view.run, &error))?;
-        let params = Params::restore(&view.workflow.params, &json).map_err(|error| corrupt(&view.run, &error))?;
-        let starts = ready(&view.workflow, &params, &newest(&view.children));
+        let starts = view.starts()?;
         let mut upstreams = Vec::new();
         for start in starts {
             if let Some(row) = self.start(tx, &view.run, start).await? {
                 upstreams.push(row.upstream);
             }
         }
-        let all_settled = view.state.blocked_by.is_none() || view.state.name == app::ledger::workflow::SECRET_LOST;
-        if all_settled {
+        if view.is_over() {
             workflow_runs::finish(tx, view.run.id, At(now)).await?;
         }
         if view.state.name == PROVISIONED {

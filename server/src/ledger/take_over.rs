@@ -76,7 +76,8 @@ impl Ledger {
             row.held_since = None;
             row.holder_acted_at = None;
             row.updated_at = At(now);
-            let for_machines = matches!(*row.status, Status::Pending | Status::FailedRetryable | Status::Uncertain);
+            // Evidence that came meanwhile may settle it, also where it goes back to the queue.
+            let for_machines = *row.status != Status::AwaitingApproval;
             row.next_check_at = for_machines.then_some(At(now));
             operations::advance(tx, seen, &row).await?;
             let note = Note { from: Some(*row.status), ..Note::of("release") };

@@ -61,7 +61,8 @@ pub async fn reschedule(tx: &mut Tx, row: &mut Operation, due: Option<Instant>) 
 fn is_for_machines(row: &Operation, status: Status) -> bool {
     let held = row.holder_id.is_some() || row.proposal_id.is_some();
     match status {
-        Status::Pending | Status::FailedRetryable | Status::Uncertain => !held,
+        // What waits for a person is looked at once more: evidence may already settle it.
+        Status::Pending | Status::FailedRetryable | Status::Uncertain | Status::ReconciliationNeeded => !held,
         Status::Executing => true,
         _ => false,
     }

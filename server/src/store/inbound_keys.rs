@@ -59,3 +59,10 @@ pub async fn has_joined(tx: &mut Tx, principal: &str, operation: Id) -> Result<b
     let (count,): (i64,) = on!(tx, |c| sqlx::query_as(SQL).bind(operation).bind(principal).fetch_one(c).await)?;
     Ok(count > 0)
 }
+
+/// A key of this principal that joined the workflow run.
+pub async fn has_joined_run(tx: &mut Tx, principal: &str, run: Id) -> Result<bool> {
+    const SQL: &str = "SELECT COUNT(*) FROM inbound_keys WHERE run_id = $1 AND principal = $2";
+    let (count,): (i64,) = on!(tx, |c| sqlx::query_as(SQL).bind(run).bind(principal).fetch_one(c).await)?;
+    Ok(count > 0)
+}

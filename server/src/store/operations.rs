@@ -342,10 +342,11 @@ pub async fn claim_due(tx: &mut Tx, upstream: &str, now: At, sending: bool) -> R
     })
 }
 
-/// When the next operation of the upstream becomes due.
-pub async fn next_due(tx: &mut Tx, upstream: &str) -> Result<Option<At>> {
-    const SQL: &str = "SELECT MIN(next_check_at) FROM operations WHERE upstream = $1 AND next_check_at IS NOT NULL";
-    let (at,): (Option<At>,) = on!(tx, |c| sqlx::query_as(SQL).bind(upstream).fetch_one(c).await)?;
+/// When the next operation of the upstream's lane becomes due.
+pub async fn next_due(tx: &mut Tx, upstream: &str, sending: bool) -> Result<Option<At>> {
+    const SQL: &str = "SELECT MIN(next_check_at) FROM operations WHERE upstream = $1 AND next_check_at IS NOT NULL \
+         AND (status IN ('pending', 'failed_retryable')) = $2";
+    let (at,): (Option<At>,) = on!(tx, |c| sqlx::query_as(SQL).bind(upstream).bind(sending).fetch_one(c).await)?;
     Ok(at)
 }
 
@@ -463,8 +464,9 @@ pub async fn count_by_status(tx: &mut Tx, tenants: &str) -> Result<Vec<(Word<Sta
     })
 }
 
-pub async fn list_succeeded_of_customer(tx: &mut Tx, customer: Id, contract: &str) -> Result<Vec<Operation>> {
-    const SQL: &str =
-        "SELECT * FROM operations WHERE customer_id = $1 AND contract = $2 AND status = 'succeeded' ORDER BY id";
+/// What was made for the customer under one contract.
+pub async fn list_succeeded(tx: &mut Tx, customer: Id, contract: &str) -> Result<Vec<Operation>> {
+    const SQL: &str = "SELECT * FROM operations WHERE customer_id = $1 AND contract = $2 AND status = 'succeeded' \
+         ORDER BY id";
     Ok(on!(tx, |c| sqlx::query_as(SQL).bind(customer).bind(contract).fetch_all(c).await)?)
 }
