@@ -63,6 +63,7 @@ pub mod inbound_keys;
 pub mod operations;
 pub mod people;
 pub mod proposals;
+pub mod queue;
 pub mod secrets;
 pub mod sessions;
 pub mod targets;

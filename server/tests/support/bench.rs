@@ -242,7 +242,13 @@ impl Bench {
     /// When the next operation is due, if one is.
     pub async fn next_due(&self) -> Option<Instant> {
         let mut tx = self.ledger.db.read().await.unwrap();
-        operations::next_due(&mut tx, GATE).await.unwrap().map(|at| *at)
+        let due = [true, false].map(|sending| (GATE, sending));
+        let mut soonest: Option<Instant> = None;
+        for (upstream, sending) in due {
+            let at = operations::next_due(&mut tx, upstream, sending).await.unwrap().map(|at| *at);
+            soonest = soonest.into_iter().chain(at).min();
+        }
+        soonest
     }
 
     /// Moves the clock to the next due time. False if nothing will ever be due.
