@@ -11,10 +11,14 @@ use axum::Router;
 use crate::ledger::Ledger;
 
 pub mod api;
+pub mod assets;
 pub mod correlation;
+pub mod guard;
 pub mod health;
+pub mod live;
 pub mod pages;
 pub mod problem;
+pub mod sessions;
 
 /// Largest request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;

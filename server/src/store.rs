@@ -63,6 +63,7 @@ pub mod inbound_keys;
 pub mod operations;
 pub mod people;
 pub mod proposals;
+pub mod queue;
 pub mod secrets;
 pub mod sessions;
 pub mod targets;
@@ -179,6 +180,24 @@ impl Db {
             Pools::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await?,
         }
         Ok(())
+    }
+
+    /// An error names the first migration that is missing, unknown or not as it was applied.
+    pub async fn check_migrated(&self) -> Result<()> {
+        const SQL: &str = "SELECT version FROM _sqlx_migrations WHERE success ORDER BY version";
+        let (rows, migrator): (Vec<(i64,)>, _) = match &self.pools {
+            Pools::Sqlite { readers, .. } => (sqlx::query_as(SQL).fetch_all(readers).await?, &SQLITE_MIGRATIONS),
+            Pools::Postgres(pool) => (sqlx::query_as(SQL).fetch_all(pool).await?, &POSTGRES_MIGRATIONS),
+        };
+        let applied: Vec<i64> = rows.into_iter().map(|(version,)| version).collect();
+        let known: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
+        let missing = known.iter().find(|version| !applied.contains(version));
+        let unknown = applied.iter().find(|version| !known.contains(version));
+        match (missing, unknown) {
+            (None, None) => Ok(()),
+            (Some(version), _) => Err(sqlx::migrate::MigrateError::VersionNotPresent(*version).into()),
+            (_, Some(version)) => Err(sqlx::migrate::MigrateError::VersionMissing(*version).into()),
+        }
     }
 
     pub fn engine(&self) -> Engine {

@@ -214,7 +214,7 @@ impl Ledger {
         let json = with_customer(&contract, cmd)?;
         let named = contract.customer.as_deref().and_then(|name| json.get(name)).and_then(Json::as_str);
         let customer = named.map(|name| name.trim().to_string()).or_else(|| cmd.customer.clone());
-        let known = self.known_of_customer(tx, tenant, customer.as_deref()).await?;
+        let known = self.known_of_customer(tx, tenant, customer.as_deref(), &contract).await?;
         // A workflow's own steps bring the ids with them, before anything else could know them.
         let json =
             if dependencies.is_empty() { params::fill_from_customer(&contract.params, &json, &known)? } else { json };
@@ -244,18 +244,23 @@ impl Ledger {
         })
     }
 
-    /// What a provisioned customer's operations brought: `group_id`.
+    /// What the customer's operations brought of what this contract takes from the customer: `group_id`.
     async fn known_of_customer(
         &self,
         tx: &mut Tx,
         tenant: &str,
         customer: Option<&str>,
+        contract: &Contract,
     ) -> Result<BTreeMap<String, String>> {
         let Some(customer) = customer else { return Ok(BTreeMap::new()) };
         let Some(row) = customers::find_external(tx, tenant, customer).await? else { return Ok(BTreeMap::new()) };
         let mut known = BTreeMap::new();
-        for made in operations::list_provisioned(tx, row.id).await? {
-            known.extend(outputs_of(&made));
+        let wanted: Vec<&String> = contract.params.values().filter_map(|param| param.from_customer.as_ref()).collect();
+        let brings = |other: &Contract| wanted.iter().any(|name| other.receipt.outputs.contains_key(*name));
+        for (_, other) in self.shelf.contracts().filter(|(_, other)| brings(other)) {
+            for made in operations::list_succeeded(tx, row.id, &other.name).await? {
+                known.extend(outputs_of(&made));
+            }
         }
         Ok(known)
     }

@@ -20,7 +20,7 @@ pub async fn ensure(tx: &mut Tx, name: &str, digest: &str, definition: &str, at:
     if let Some((version,)) = found {
         return Ok(version);
     }
-    on!(tx, |c| { sqlx::query(INSERT).bind(name).bind(digest).bind(definition).bind(at).execute(c).await.map(drop) })?;
+    on!(tx, |c| sqlx::query(INSERT).bind(name).bind(digest).bind(definition).bind(at).execute(c).await.map(drop))?;
     let (version,): (i64,) = on!(tx, |c| sqlx::query_as(FIND).bind(name).bind(digest).fetch_one(c).await)?;
     Ok(version)
 }

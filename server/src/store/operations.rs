@@ -464,9 +464,9 @@ pub async fn count_by_status(tx: &mut Tx, tenants: &str) -> Result<Vec<(Word<Sta
     })
 }
 
-/// What the customer's workflow brought.
-pub async fn list_provisioned(tx: &mut Tx, customer: Id) -> Result<Vec<Operation>> {
-    const SQL: &str = "SELECT * FROM operations WHERE customer_id = $1 AND parent_id IS NOT NULL AND status = 'succeeded' \
+/// What was made for the customer under one contract.
+pub async fn list_succeeded(tx: &mut Tx, customer: Id, contract: &str) -> Result<Vec<Operation>> {
+    const SQL: &str = "SELECT * FROM operations WHERE customer_id = $1 AND contract = $2 AND status = 'succeeded' \
          ORDER BY id";
-    Ok(on!(tx, |c| sqlx::query_as(SQL).bind(customer).fetch_all(c).await)?)
+    Ok(on!(tx, |c| sqlx::query_as(SQL).bind(customer).bind(contract).fetch_all(c).await)?)
 }

@@ -77,7 +77,7 @@ pub struct ApprovalPage {
     pub by: String,
     pub mine: bool,
     pub at: Instant,
-    pub expires: Instant,
+    pub expires: Option<Instant>,
     /// Written by the proposer, or why the contract asks for an approval.
     pub reason: String,
     pub params: Vec<ParamRow>,
@@ -159,7 +159,7 @@ fn act(reader: &Reader<'_>, model: &ApprovalPage) -> Html {
     let (id, name) = model.operation.clone();
     let operation = reader.link(&link::operation(&id));
     let mut bound = model.bound_to.clone();
-    bound.push(Fact::new("Expires", reader.clock.time(model.expires)));
+    bound.push(Fact::new("Expires", model.expires.map_or_else(|| "never".into(), |at| reader.clock.time(at))));
     view! {
         <aside class="panel act" aria-label="Approve">
             {verbs}

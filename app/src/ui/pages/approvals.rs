@@ -20,7 +20,7 @@ pub struct ApprovalRow {
     pub amount: Option<Money>,
     pub risk: Risk,
     pub since: Instant,
-    pub expires: Instant,
+    pub expires: Option<Instant>,
     pub by: String,
     /// The reader proposed it or asked for it.
     pub mine: bool,

@@ -6,6 +6,8 @@
 mod act;
 mod story;
 
+pub use act::statement_fields;
+
 use leptos::prelude::*;
 
 use crate::ledger::contract::{Class, Risk};
@@ -114,7 +116,7 @@ pub struct OpenProposal {
     pub by: String,
     pub mine: bool,
     pub at: Instant,
-    pub expires: Instant,
+    pub expires: Option<Instant>,
     pub reason: String,
 }
 

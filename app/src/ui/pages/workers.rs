@@ -19,7 +19,8 @@ pub struct WorkerRow {
     pub well: bool,
     /// What it does now or did last.
     pub doing: String,
-    pub last_seen: Instant,
+    /// `None`: nothing yet.
+    pub last_seen: Option<Instant>,
     /// "behind by 0.2 s"
     pub behind: Option<String>,
     /// Until when its leases hold.
@@ -66,7 +67,7 @@ fn cells(reader: &Reader<'_>, row: &WorkerRow) -> Vec<Html> {
         text(&row.doing),
         row.behind.as_deref().map_or_else(|| note("not behind"), text),
         row.lease_until.map_or_else(|| note("none"), |at| reader.time(at)),
-        reader.time(row.last_seen),
+        row.last_seen.map_or_else(|| note("not yet"), |at| reader.time(at)),
         text(&row.process),
     ]
 }

@@ -83,7 +83,7 @@ fn proposal(reader: &Reader<'_>, one: &OpenProposal) -> Html {
         <section>
             <h2>"Waits for a second person"</h2>
             <p><b>{what}</b></p>
-            <p class="soft">{by}{story::when(reader, one.at)}", expires "{reader.time(one.expires)}</p>
+            <p class="soft">{by}{story::when(reader, one.at)}{one.expires.map(|at| view! { ", expires "{reader.time(at)} })}</p>
             <blockquote>{reason}</blockquote>
             <p class="soft">{waits}" Until then nothing else is decided and nothing is sent."</p>
             <p class="go-on"><a class="btn wide" href=href>"Open the proposal"</a></p>
@@ -135,21 +135,24 @@ fn reference(reader: &Reader<'_>, object: &Object, verb: &Verb, label: &str) -> 
 /// A bare statement, with where it comes from.
 fn statement(reader: &Reader<'_>, object: &Object, verb: &Verb) -> Html {
     let verb = Verb { part: Some("statement".into()), ..verb.clone() };
-    let verb = if verb.fields.is_empty() {
-        let choices = Says::ALL.into_iter().map(|says| (says.as_str().to_string(), says.view().word)).collect();
-        verb.hidden("kind", "statement")
-            .field(Field::new("source", "Who or what says so", FieldKind::Line).hint("A name, a mail, a report."))
-            .field(Field::new("file_name", "File name", FieldKind::Line).optional())
-            .field(
-                Field::new("observed_at", "Observed at", FieldKind::Line)
-                    .hint("With a zone, as in 2026-03-01T14:05:00+01:00."),
-            )
-            .field(Field::new("conclusion", "What it says", FieldKind::Choice(choices)))
-            .field(Field::new("text", "The statement itself", FieldKind::Area))
-    } else {
-        verb
-    };
+    let verb = if verb.fields.is_empty() { Verb { fields: statement_fields(), ..verb } } else { verb };
+    let verb = verb.hidden("kind", "statement");
     evidence_form(reader, object, &verb, "Attach a statement with its source")
+}
+
+/// What a statement says: the server fills in what was typed when the form comes back.
+pub fn statement_fields() -> Vec<Field> {
+    let says = Says::ALL.into_iter().filter(|says| *says != Says::Contradicts);
+    let choices = says.map(|says| (says.as_str().to_string(), says.view().word)).collect();
+    vec![
+        Field::new("source", "Who or what says so", FieldKind::Line).hint("A name, a mail, a report."),
+        Field::new("file_name", "File name", FieldKind::Line).optional(),
+        Field::new("observed_at", "Observed at", FieldKind::Line)
+            .optional()
+            .hint("Now, if left out. With a zone, as in 2026-03-01T14:05:00+01:00."),
+        Field::new("conclusion", "What it says", FieldKind::Choice(choices)),
+        Field::new("text", "The statement itself", FieldKind::Area),
+    ]
 }
 
 fn evidence_form(reader: &Reader<'_>, object: &Object, verb: &Verb, summary: &'static str) -> Html {
