@@ -10,9 +10,9 @@ import { eventually } from "../harness/eventually.js";
 const MESSAGES = "/v1/messages";
 const APPROVALS_READ = 50;
 
-// What the pages call their fields, in one place.
+// Labels of the forms, in one place.
 const LABEL = {
-  reason: /reason|why/i,
+  reason: /^reason/i,
   source: /who or what says so/i,
   statement: /the statement itself/i,
   conclusion: /what it says/i,
