@@ -21,11 +21,16 @@ use crate::command::{block_on, is_loopback};
 use crate::config::Log;
 use crate::telemetry;
 
+mod acts;
 mod cast;
 mod partner;
+mod stage;
+mod story;
 
+use acts::Actors;
 use cast::Cast;
 use partner::Partner;
+use stage::Stage;
 
 /// Longer than the week that passes in the first seconds.
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -68,7 +73,14 @@ async fn start(asked: Asked) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     let partner = Partner::find_or_start(data, asked.listen).await?;
     let catalog = partner.in_catalog(read_catalog(&[], &Default::default())?);
+    let is_new = matches!(&place, Place::Sqlite(path) if !path.exists());
     let clock = Clock::new();
+    let tells = is_new && !asked.fast && stage::turn_back(&partner).await;
+    if tells {
+        clock.start_at_offset(-stage::WEEK_S * 1_000_000);
+    } else {
+        stage::catch_up(&partner).await?;
+    }
     let open = serve::open(&place, keys, catalog, settings, clock).await?;
     let cast = Cast::find_or_make(data, &open.ledger).await?;
     announce(&asked, address, &partner, &cast)?;
@@ -79,9 +91,33 @@ async fn start(asked: Asked) -> anyhow::Result<()> {
         session_ttl: SESSION_TTL,
         workers: true,
     };
-    serve::listen_until_told(open, listener, shown).await?;
+    let own = (!asked.fast)
+        .then(|| tokio::spawn(live(Stage::new(open.ledger.clone(), partner.clone()), cast, tells, asked.seed)));
+    let served = serve::listen_until_told(open, listener, shown).await;
+    if let Some(own) = own {
+        own.abort();
+    }
+    served?;
     eprintln!("The partner goes on (process {}); the next demo on {} finds it.", partner.pid, data.display());
     Ok(())
+}
+
+/// The week, if it is to be told, and then one thing after another.
+async fn live(mut stage: Stage, cast: Cast, tells: bool, seed: u64) {
+    let actors = match Actors::of(&stage.ledger, &cast).await {
+        Ok(actors) => actors,
+        Err(error) => {
+            tracing::error!(%error, "the demo makes no traffic");
+            if tells && let Err(error) = stage.end().await {
+                tracing::error!(%error, "the demo's clocks could not be moved to now; start it again");
+            }
+            return;
+        }
+    };
+    if tells {
+        story::tell(&mut stage, &actors, seed).await;
+    }
+    story::go_on(&stage, &actors).await;
 }
 
 fn keys_of(data: &std::path::Path) -> anyhow::Result<Keys> {
