@@ -100,7 +100,7 @@ impl Bench {
         };
         let origin = format!("http://{}", partner.address);
         let config = format!(
-            "[database]\nurl = {}\n[keys]\nfile = {}\n[upstreams.gate]\norigin = {}\n[upstreams.legacy]\norigin = {}\n",
+            "[database]\nurl = {}\n[keys]\nfile = {}\n[upstreams.gate]\norigin = {}\n[upstreams.legacy_tool]\norigin = {}\n",
             json!(url),
             json!(folder.join("keys.toml")),
             json!(origin),

@@ -99,7 +99,11 @@ mod the_demo_counts_what_the_partner_counts {
 
     fn check_key(told: &Told, counted: Option<&Counts>) {
         let (effects, requests) = counted.map_or((0, 0), |counts| (counts.effects, counts.requests));
-        assert_eq!(told.arrived, requests, "{told:?}: sends that arrived, and requests the partner counted");
+        assert_eq!(
+            told.arrived, requests,
+            "{}: sends that arrived, and requests the partner counted; {told:?}",
+            told.id
+        );
         match told.status.as_str() {
             "succeeded" => assert_eq!(effects, 1, "{told:?}"),
             // Nobody knows, so either may be; never two.

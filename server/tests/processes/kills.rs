@@ -34,7 +34,9 @@ impl Crowd {
             let (client, refused) = (self.client.clone(), self.refused.clone());
             self.asking.spawn(async move {
                 let customer = format!("c-{number}");
-                let failed = |_: &str| drop(refused.lock().unwrap().insert(number));
+                let failed = |_: &str| {
+                    refused.lock().unwrap().insert(number);
+                };
                 client.post_until_answered("/v1/customers", &format!("key-{number}"), &sign_up(&customer), failed).await
             });
         }
