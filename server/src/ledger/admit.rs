@@ -107,7 +107,7 @@ impl Ledger {
         if contract.approval == Approval::Confirmation {
             return Err(Error::NeedsConfirmation);
         }
-        let reading = self.read(tx, &who.tenant, version, contract, cmd, digest, BTreeMap::new()).await?;
+        let reading = self.read(tx, &who.tenant, (version, contract), cmd, digest, BTreeMap::new()).await?;
         if let Some(known) = self.find_known(tx, &who.tenant, &reading).await? {
             let row = self.meet(tx, who, known, cmd, digest).await?;
             self.insert_key(tx, who, &cmd.contract, digest, &row).await?;
@@ -129,7 +129,7 @@ impl Ledger {
     ) -> Result<Option<Operation>> {
         let (version, contract) = self.shelf.contract(&cmd.contract).ok_or(Error::NotFound("contract"))?;
         let dependencies = parent.dependencies.clone();
-        let reading = self.read(tx, &who.tenant, version, contract, cmd, "", dependencies).await?;
+        let reading = self.read(tx, &who.tenant, (version, contract), cmd, "", dependencies).await?;
         if self.find_known(tx, &who.tenant, &reading).await?.is_some() {
             return Ok(None);
         }
@@ -205,8 +205,7 @@ impl Ledger {
         &self,
         tx: &mut Tx,
         tenant: &str,
-        version: i64,
-        contract: Arc<Contract>,
+        (version, contract): (i64, Arc<Contract>),
         cmd: &Admit,
         request: &str,
         dependencies: BTreeMap<String, String>,
@@ -336,6 +335,7 @@ impl Ledger {
         Ok(row)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one field a line, each at the value it starts with")]
     async fn new_row(
         &self,
         tx: &mut Tx,

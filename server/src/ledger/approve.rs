@@ -11,7 +11,7 @@ use app::ledger::status::{Event, Status};
 
 use super::attach_evidence::findings_digest;
 use super::audit::{self, Note};
-use super::decide::{checked_reason, matter};
+use super::decide::{Concluded, checked_reason, matter};
 use super::standing;
 use super::transition::{Change, apply};
 use super::{Actor, Error, Ledger, Operator, Result};
@@ -25,6 +25,15 @@ use crate::store::{Tx, people};
 pub const SEND: &str = "send";
 /// Expired approvals that one step closes.
 const EXPIRED_AT_ONCE: i64 = 50;
+
+/// How a proposal ends without an approval.
+struct End<'a> {
+    status: &'a str,
+    verb: &'static str,
+    reason: &'a str,
+    who: Option<&'a Operator>,
+    actor: &'a Actor,
+}
 
 /// A proposal that holds an admission back.
 pub fn propose_send(ledger: &Ledger, row: &Operation, why: Reason, now: Instant) -> Proposal {
@@ -125,7 +134,8 @@ impl Ledger {
         loaded.row.proposal_id = None;
         self.check_gates(&loaded, outcome, true, now)?;
         let reason = proposal.reason.clone().unwrap_or_default();
-        self.settle_by_person(tx, loaded, outcome, &reason, &actor, Some(actor.name.clone()), now).await
+        let concluded = Concluded { outcome, reason: &reason, actor: &actor, now };
+        self.settle_by_person(tx, loaded, concluded, Some(actor.name.clone())).await
     }
 
     /// Says no, with a reason: a held send is called off, a proposed decision goes back to its holder. One's own
@@ -140,7 +150,9 @@ impl Ledger {
                 return Err(Error::Forbidden("your roles do not include declining this"));
             }
             let (word, status) = if is_own { ("withdraw", "withdrawn") } else { ("decline", "declined") };
-            self.end_proposal(tx, row, proposal, status, word, &reason, Some(who), &who.actor(correlation)).await
+            let actor = who.actor(correlation);
+            let end = End { status, verb: word, reason: &reason, who: Some(who), actor: &actor };
+            self.end_proposal(tx, row, proposal, end).await
         })?;
         self.nudge(&row.upstream);
         Ok(row)
@@ -155,8 +167,9 @@ impl Ledger {
             for proposal in expired {
                 let row = operations::get_locked(tx, proposal.operation_id).await?;
                 let actor = Actor::worker(self.worker(), &row.correlation_id);
-                self.end_proposal(tx, row, proposal, "expired", "expire", "nobody approved in time", None, &actor)
-                    .await?;
+                let reason = "nobody approved in time";
+                let end = End { status: "expired", verb: "expire", reason, who: None, actor: &actor };
+                self.end_proposal(tx, row, proposal, end).await?;
             }
             Ok(count)
         })
@@ -179,12 +192,9 @@ impl Ledger {
         tx: &mut Tx,
         mut row: Operation,
         mut proposal: Proposal,
-        status: &str,
-        verb: &'static str,
-        reason: &str,
-        who: Option<&Operator>,
-        actor: &Actor,
+        end: End<'_>,
     ) -> Result<Operation> {
+        let End { status, verb, reason, who, actor } = end;
         let now = tx.now(&self.clock).await?;
         proposal.status = status.to_string();
         proposal.decided_by = who.map(|who| who.id);

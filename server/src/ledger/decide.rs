@@ -36,9 +36,18 @@ pub struct Decide {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decided {
-    Settled(Operation),
+    Settled(Box<Operation>),
     /// Waits for a second person.
     Proposed(Id, SecondPerson),
+}
+
+/// What a person concluded, why, who and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Concluded<'a> {
+    pub outcome: Outcome,
+    pub reason: &'a str,
+    pub actor: &'a Actor,
+    pub now: Instant,
 }
 
 pub fn matter(row: &Operation) -> Matter {
@@ -94,12 +103,13 @@ impl Ledger {
         let second = self.second_person_for(&loaded, cmd.outcome, allowed == Leave::Yes);
         let upstream = loaded.row.upstream.clone();
         let actor = who.actor(correlation);
+        let concluded = Concluded { outcome: cmd.outcome, reason: &reason, actor: &actor, now };
         if let Some(why) = second {
-            let id = self.propose(tx, &mut loaded, who, cmd.outcome, &reason, why, &actor, now).await?;
+            let id = self.propose(tx, &mut loaded, who, concluded, why).await?;
             return Ok((Decided::Proposed(id, why), upstream));
         }
-        let row = self.settle_by_person(tx, loaded, cmd.outcome, &reason, &actor, None, now).await?;
-        Ok((Decided::Settled(row), upstream))
+        let row = self.settle_by_person(tx, loaded, concluded, None).await?;
+        Ok((Decided::Settled(Box::new(row)), upstream))
     }
 
     pub(super) fn check_gates(&self, loaded: &Loaded, outcome: Outcome, holds: bool, now: Instant) -> Result<()> {
@@ -119,12 +129,10 @@ impl Ledger {
         tx: &mut Tx,
         loaded: &mut Loaded,
         who: &Operator,
-        outcome: Outcome,
-        reason: &str,
+        concluded: Concluded<'_>,
         why: SecondPerson,
-        actor: &Actor,
-        now: Instant,
     ) -> Result<Id> {
+        let Concluded { outcome, reason, actor, now } = concluded;
         let proposal = Proposal {
             id: Id(ids::new_id()),
             tenant: loaded.row.tenant.clone(),
@@ -170,12 +178,10 @@ impl Ledger {
         &self,
         tx: &mut Tx,
         mut loaded: Loaded,
-        outcome: Outcome,
-        reason: &str,
-        actor: &Actor,
+        concluded: Concluded<'_>,
         confirmer: Option<String>,
-        now: Instant,
     ) -> Result<Operation> {
+        let Concluded { outcome, reason, actor, now } = concluded;
         if outcome == Outcome::Executed {
             self.take_outputs(tx, &mut loaded, now).await?;
         }

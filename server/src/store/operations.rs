@@ -88,6 +88,7 @@ pub struct Operation {
     pub settled_at: Option<At>,
 }
 
+#[expect(clippy::too_many_lines, reason = "every column is named twice, here and in the statement")]
 pub async fn insert(tx: &mut Tx, row: &Operation) -> Result<()> {
     const SQL: &str = "INSERT INTO operations (id, tenant, principal_kind, principal_id, contract, contract_version, upstream, class, risk, \
          customer_id, external_customer_id, parent_id, step, intent_digest, intent_text, generation, \

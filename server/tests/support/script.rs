@@ -50,12 +50,15 @@ enum Line {
     Held(oneshot::Receiver<()>, Answering),
 }
 
+/// Answers what nothing was scripted for.
+type Otherwise = fn(&Seen) -> WireReport;
+
 #[derive(Default)]
 pub struct Script {
     lines: Mutex<VecDeque<Line>>,
     seen: Mutex<Vec<Seen>>,
     /// What is said when no line is left.
-    otherwise: Mutex<Option<fn(&Seen) -> WireReport>>,
+    otherwise: Mutex<Option<Otherwise>>,
     unscripted: AtomicU32,
 }
 
