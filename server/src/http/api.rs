@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use axum::{Extension, Router, middleware};
 
 use super::App;
@@ -30,7 +30,8 @@ pub fn routes() -> Router<App> {
         .route("/operations/{id}/events", get(events::list))
         .route("/customers", post(customers::admit))
         .route("/customers/{external_id}", get(customers::show))
-        .fallback(async || Problem::no_such_route())
+        // A route and no fallback: a merged router's fallback would take the place of a nested one.
+        .route("/{*rest}", any(async || Problem::no_such_route()))
         .layer(Extension(seats::Seats::default()))
         .layer(middleware::from_fn(correlate));
     Router::new().nest("/v1", v1)

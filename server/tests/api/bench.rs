@@ -37,6 +37,7 @@ static KEYS: AtomicU32 = AtomicU32::new(1);
 macro_rules! both {
     ($($(#[doc = $doc:literal])* async fn $name:ident($bench:ident) $body:block)+) => {$(
         mod $name {
+            #[allow(unused_imports, reason = "some bodies need no more than their bench")]
             use super::*;
 
             async fn body($bench: std::sync::Arc<crate::bench::Bench>) $body
