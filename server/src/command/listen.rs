@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ascertain::http::live;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -23,7 +24,7 @@ use tower::ServiceExt;
 
 const CONNECTIONS_LIMIT: usize = 1024;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
-/// For answers that are being written; live pages never end by themselves.
+/// For answers that are being written; live pages are ended at once.
 const GRACE: Duration = Duration::from_secs(2);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -59,6 +60,7 @@ pub async fn accept(listener: TcpListener, router: Router, stop: impl Future<Out
     drop(listener);
     // Receivers live in the connections; if all are gone there is nobody to tell.
     let _ = tell.send(true);
+    live::end_all();
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(GRACE, finished).await.is_err() {
         connections.shutdown().await;

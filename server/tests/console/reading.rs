@@ -30,7 +30,7 @@ async fn busy(bench: &Bench) -> (Vec<Id>, Id) {
     let params = top_up_params("c-1", "pay-3", 1, "2400.00");
     ids.push(bench.admit("top_up_credit", params).await.id);
     script.next(|_| closed());
-    let key = bench.ask(INBOUND_KEY, "top_up_credit", top_up_params("c-1", "pay-4", 1, "9.000000001")).await;
+    let key = bench.ask(INBOUND_KEY, "top_up_credit", top_up_params("c-1", "pay-4", 1, "9.00")).await;
     ids.push(key.unwrap().operation().id);
     for upstream in bench.ledger.shelf.upstream_names() {
         bench.ledger.step(&upstream, ascertain::ledger::conclude::Lane::Dispatch).await.unwrap();

@@ -21,9 +21,9 @@ use crate::http::sessions::{AGENT, PERSON, SEEN};
 use crate::ids;
 use crate::ledger::audit::{self, Note};
 use crate::ledger::people::{normal_email, operator, verify_password};
-use crate::ledger::{Actor, Error, Operator, Result};
-use crate::store::codec::At;
-use crate::store::people;
+use crate::ledger::{Actor, Error, Ledger, Operator, Result};
+use crate::store::codec::{At, Id};
+use crate::store::{Tx, people};
 
 /// Failures before the first wait.
 const FREE_TRIES: i64 = 3;
@@ -108,34 +108,35 @@ async fn check(app: &App, email: &str, password: String) -> Result<Option<Operat
     let hash = usable.map(|person| person.password_hash.clone());
     let verified = verify_password(password, hash).await;
     let Some(known) = known else { return Ok(None) };
-    crate::in_transaction!(ledger, |tx| {
-        let now = tx.now(&ledger.clock).await?;
-        let Some(mut person) = people::find_locked(tx, known.id).await? else { return Ok(None) };
-        let who = if verified { operator(tx, &person).await? } else { None };
-        let subject = person.id.to_string();
-        let correlation = ids::new_id().to_string();
-        if let Some(who) = who {
+    crate::in_transaction!(ledger, |tx| note_try(ledger, tx, known.id, verified).await)
+}
+
+/// Counts and audits the try under the person's row.
+async fn note_try(ledger: &Ledger, tx: &mut Tx, id: Id, verified: bool) -> Result<Option<Operator>> {
+    let now = tx.now(&ledger.clock).await?;
+    let Some(mut person) = people::find_locked(tx, id).await? else { return Ok(None) };
+    let who = if verified { operator(tx, &person).await? } else { None };
+    let correlation = ids::new_id().to_string();
+    let (actor, note) = match &who {
+        Some(who) => {
             person.failed_sign_ins = 0;
             person.locked_until = None;
-            people::update(tx, &person).await?;
-            let actor = who.actor(&correlation);
-            audit::subject(tx, ledger, ("person", &subject), None, &actor, Note::of("sign_in"), now).await?;
-            return Ok(Some(who));
+            (who.actor(&correlation), Note::of("sign_in"))
         }
-        person.failed_sign_ins += 1;
-        person.locked_until = wait(person.failed_sign_ins, now).map(At).or(person.locked_until);
-        people::update(tx, &person).await?;
-        let actor = Actor {
-            kind: "stranger",
-            id: String::new(),
-            name: person.email.clone(),
-            roles: String::new(),
-            correlation,
-        };
-        let note = Note { outcome: "denied", reason: Some("did not match".into()), ..Note::of("sign_in") };
-        audit::subject(tx, ledger, ("person", &subject), None, &actor, note, now).await?;
-        Ok(None)
-    })
+        None => {
+            person.failed_sign_ins += 1;
+            person.locked_until = wait(person.failed_sign_ins, now).map(At).or(person.locked_until);
+            let note = Note { outcome: "denied", reason: Some("did not match".into()), ..Note::of("sign_in") };
+            (stranger(&person.email, correlation), note)
+        }
+    };
+    people::update(tx, &person).await?;
+    audit::subject(tx, ledger, ("person", &id.to_string()), None, &actor, note, now).await?;
+    Ok(who)
+}
+
+fn stranger(email: &str, correlation: String) -> Actor {
+    Actor { kind: "stranger", id: String::new(), name: email.to_string(), roles: String::new(), correlation }
 }
 
 /// Until when the next try waits.
