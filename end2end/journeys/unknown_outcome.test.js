@@ -10,12 +10,12 @@ import { eventually } from "../harness/eventually.js";
 const MESSAGES = "/v1/messages";
 const APPROVALS_READ = 50;
 
-// Labels that may still be worded otherwise, in one place.
+// What the pages call their fields, in one place.
 const LABEL = {
   reason: /reason|why/i,
-  source: /source|who told|from whom/i,
-  statement: /statement|what (was|they) (said|say)|finding|what it shows/i,
-  conclusion: /conclusion|concludes|says that|shows that/i,
+  source: /who or what says so/i,
+  statement: /the statement itself/i,
+  conclusion: /what it says/i,
 };
 
 /** A message the partner may or may not have sent, waiting for a person. */
@@ -91,7 +91,7 @@ async function assertAudited(page, id, people) {
 }
 
 /** How many messages the partner has really sent. */
-const messagesSent = async (partner) => (await partner.effects()).message.effects;
+const messagesSent = async (partner) => (await partner.effects()).kinds.message.effects;
 
 journey("a message that was sent is found out, proposed and confirmed", async ({ installation, client, partner, enter }) => {
   const before = await messagesSent(partner);

@@ -426,3 +426,8 @@ CREATE TRIGGER attempts_are_kept BEFORE DELETE ON attempts FOR EACH ROW EXECUTE 
 CREATE TRIGGER attempts_end_once BEFORE UPDATE ON attempts FOR EACH ROW EXECUTE FUNCTION refuse_second_end();
 CREATE TRIGGER operations_are_kept BEFORE DELETE ON operations FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbound_keys_are_append_only BEFORE UPDATE OR DELETE ON inbound_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
+-- A truncate fires no row's trigger.
+CREATE TRIGGER contract_versions_are_not_truncated BEFORE TRUNCATE ON contract_versions EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER attempts_are_not_truncated BEFORE TRUNCATE ON attempts EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER operations_are_not_truncated BEFORE TRUNCATE ON operations EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER inbound_keys_are_not_truncated BEFORE TRUNCATE ON inbound_keys EXECUTE FUNCTION refuse_change();

@@ -8,5 +8,23 @@
 #[path = "support/bench.rs"]
 mod support;
 
+#[path = "ledger/answers.rs"]
+mod answers;
+#[path = "ledger/approvals.rs"]
+mod approvals;
 #[path = "ledger/common_path.rs"]
 mod common_path;
+#[path = "ledger/generations.rs"]
+mod generations;
+#[path = "ledger/leases.rs"]
+mod leases;
+#[path = "ledger/opaque.rs"]
+mod opaque;
+#[path = "ledger/provisioning.rs"]
+mod provisioning;
+#[path = "ledger/takeover.rs"]
+mod takeover;
+#[path = "ledger/targets.rs"]
+mod targets;
+#[path = "ledger/unsent.rs"]
+mod unsent;

@@ -23,6 +23,8 @@ use crate::command::sandbox::{is_running, last_note};
 
 const FOLDER: &str = "sandbox";
 const START_LIMIT: Duration = Duration::from_secs(20);
+const FIND_LIMIT: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 const BODY_LIMIT: usize = 4 << 20;
 
@@ -36,16 +38,10 @@ impl Partner {
     /// Alive, or started again where it was if that port is free.
     pub async fn find_or_start(data: &Path, server: SocketAddr) -> anyhow::Result<Partner> {
         let folder = data.join(FOLDER);
-        let last = last_note(&folder);
-        if is_running(&folder)? {
-            let note = last.context("a sandbox is just starting in this folder; try again")?;
-            let partner = Partner { address: note.address, pid: note.pid };
-            partner
-                .ask("GET", "/healthz", None)
-                .await
-                .context("the partner of this folder runs but does not answer")?;
+        if let Some(partner) = find(&folder).await? {
             return Ok(partner);
         }
+        let last = last_note(&folder);
         let mut beside = server;
         beside.set_port(if server.port() == 0 { 0 } else { server.port().saturating_add(1) });
         let mut any = server;
@@ -99,6 +95,25 @@ impl Partner {
         }
         Ok(text)
     }
+}
+
+/// One that is just starting, or just ending, gets a moment.
+async fn find(folder: &Path) -> anyhow::Result<Option<Partner>> {
+    let patience = tokio::time::Instant::now() + FIND_LIMIT;
+    while is_running(folder)? {
+        if let Some(note) = last_note(folder) {
+            let partner = Partner { address: note.address, pid: note.pid };
+            match partner.ask("GET", "/healthz", None).await {
+                Ok(_) => return Ok(Some(partner)),
+                Err(error) => tracing::debug!(%error, "the partner of this folder does not answer yet"),
+            }
+        }
+        if tokio::time::Instant::now() > patience {
+            bail!("a process holds {} but does not answer; end it, then start again", folder.display());
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(None)
 }
 
 async fn start(folder: &Path, address: SocketAddr) -> anyhow::Result<Partner> {

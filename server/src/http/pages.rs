@@ -14,6 +14,7 @@ use super::{App, assets, guard, live, sessions};
 mod approval;
 mod audit;
 mod customers;
+mod export;
 pub mod forms;
 mod operation;
 mod operations;

@@ -276,7 +276,7 @@ impl From<ledger::Error> for Problem {
             Error::Held { by: _ } => Problem::conflict("held", "A person holds it", "A person is working on it."),
             Error::WrongStatus(status) => {
                 Problem::conflict("wrong-status", "Not in this status", format!("Not while it is {status}."))
-                    .member("status", status.as_str())
+                    .member("operation_status", status.as_str())
             }
             Error::Blocked(id) => {
                 Problem::conflict("blocked", "It waits for another operation", format!("It waits for operation {id}."))
@@ -296,12 +296,12 @@ impl From<ledger::Error> for Problem {
 
 type Earlier = (Option<store::codec::Id>, Option<app::ledger::status::Status>, Vec<String>);
 
-/// Names what differs, never how: the earlier values stay where they are.
+/// Names what differs, never how: the earlier values stay where they are. `status` is the answer's, by RFC 9457.
 fn reused(code: &'static str, title: &'static str, detail: &str, (operation, status, differs): Earlier) -> Problem {
     let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, title)
         .detail(detail)
         .member("operation", operation.map(|id| id.to_string()))
-        .member("status", status.map(|status| status.as_str()))
+        .member("operation_status", status.map(|status| status.as_str()))
         .member("differs", differs.into_iter().map(Json::from).collect::<Vec<_>>())
         .hint("Send the first request again as it was, or give what is really new a key and an intent of its own.");
     match operation {

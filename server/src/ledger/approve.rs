@@ -13,7 +13,7 @@ use super::attach_evidence::findings_digest;
 use super::audit::{self, Note};
 use super::decide::{checked_reason, matter};
 use super::standing;
-use super::transition::apply;
+use super::transition::{Change, apply};
 use super::{Actor, Error, Ledger, Operator, Result};
 use crate::ids;
 use crate::store::codec::{At, Id};
@@ -115,8 +115,9 @@ impl Ledger {
             row.approved_fingerprint = Some(proposal.fingerprint.clone());
             let note =
                 Note { confirmer: Some(actor.name.clone()), decision: Some("approved".into()), ..Note::of("approve") };
-            let reason = row.reason.map_or(Reason::ContractAsks, |reason| *reason);
-            apply(tx, self, &mut row, seen, Event::Approve, reason, now, &actor, note).await?;
+            let reason = row.reason.map(|reason| *reason);
+            apply(tx, self, &mut row, seen, Change { event: Event::Approve, reason, due: now, actor: &actor, note })
+                .await?;
             return Ok(row);
         }
         let outcome: Outcome = proposal.kind.parse().map_err(|_| Error::Void)?;
@@ -199,7 +200,8 @@ impl Ledger {
                 "withdrawn" => Reason::Withdrawn,
                 _ => Reason::ApprovalExpired,
             };
-            apply(tx, self, &mut row, seen, Event::Decline, why, now, actor, note).await?;
+            apply(tx, self, &mut row, seen, Change { event: Event::Decline, reason: Some(why), due: now, actor, note })
+                .await?;
             return Ok(row);
         }
         row.updated_at = At(now);

@@ -17,7 +17,7 @@ use super::audit::Note;
 use super::look_up::{self, Asked};
 use super::send::{self, Marked};
 use super::standing::{self, Loaded};
-use super::transition::{apply, reschedule};
+use super::transition::{Change, apply, reschedule};
 use super::{Actor, Ledger, Result, approve};
 use crate::connector::BootInstant;
 use crate::store::codec::{At, Word};
@@ -124,13 +124,33 @@ impl Ledger {
                 Status::Uncertain => Event::HandToPerson,
                 _ => Event::GiveUp { ever_left: true },
             };
-            apply(tx, self, row, seen, event, Reason::ApprovalVoid, now, &actor, Note::default()).await?;
+            apply(
+                tx,
+                self,
+                row,
+                seen,
+                Change { event, reason: Some(Reason::ApprovalVoid), due: now, actor: &actor, note: Note::default() },
+            )
+            .await?;
             return Ok(Some(Step::Worked));
         }
         row.approved_fingerprint = None;
         let proposal = approve::propose_send(self, row, Reason::ApprovalVoid, now);
         row.proposal_id = Some(proposal.id);
-        apply(tx, self, row, seen, Event::VoidApproval, Reason::ApprovalVoid, now, &actor, Note::default()).await?;
+        apply(
+            tx,
+            self,
+            row,
+            seen,
+            Change {
+                event: Event::VoidApproval,
+                reason: Some(Reason::ApprovalVoid),
+                due: now,
+                actor: &actor,
+                note: Note::default(),
+            },
+        )
+        .await?;
         crate::store::proposals::insert(tx, &proposal).await?;
         Ok(Some(Step::Worked))
     }
@@ -162,7 +182,8 @@ impl Ledger {
         };
         let actor = Actor::worker(self.worker(), &loaded.row.correlation_id);
         let note = Note { recovery_step: Some("policy"), ..Note::default() };
-        apply(tx, self, &mut loaded.row, seen, event, reason, now, &actor, note).await?;
+        apply(tx, self, &mut loaded.row, seen, Change { event, reason: Some(reason), due: now, actor: &actor, note })
+            .await?;
         if event == Event::ProveNotExecuted {
             super::transition::release_target(tx, &loaded.row).await?;
         }

@@ -14,7 +14,7 @@ use super::attach_evidence::findings_digest;
 use super::audit::{self, Note};
 use super::standing::{self, Loaded};
 use super::take_over::name_of;
-use super::transition::apply;
+use super::transition::{Change, apply};
 use super::{Actor, Error, Ledger, Operator, Result};
 use crate::ids;
 use crate::store::Tx;
@@ -198,7 +198,8 @@ impl Ledger {
             final_handler: Some(actor.name.clone()),
             ..Note::of("decide")
         };
-        apply(tx, self, row, seen, outcome.event(), settled_as, now, actor, note).await?;
+        apply(tx, self, row, seen, Change { event: outcome.event(), reason: Some(settled_as), due: now, actor, note })
+            .await?;
         if outcome == Outcome::SendAgain {
             super::transition::release_target(tx, row).await?;
         }

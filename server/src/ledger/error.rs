@@ -41,12 +41,6 @@ pub enum Error {
     Store(#[from] store::Error),
 }
 
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        Error::Store(error.into())
-    }
-}
-
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Self {
         Error::WrongStatus(refused.status)

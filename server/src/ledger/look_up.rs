@@ -22,7 +22,7 @@ use super::attach_evidence::{self, NewEvidence};
 use super::audit::Note;
 use super::send::{self, keep_request_id, new_attempt};
 use super::standing::{self, Loaded};
-use super::transition::apply;
+use super::transition::{Change, apply};
 use super::{Actor, Error, Ledger, Operator, Result};
 use crate::connector::BootInstant;
 use crate::ids;
@@ -238,8 +238,20 @@ impl Ledger {
             row.held_since = None;
             row.look_ups_answered = 0;
             let actor = who.actor(correlation);
-            apply(tx, self, &mut row, seen, Event::Automate, Reason::BackToMachine, now, &actor, Note::default())
-                .await?;
+            apply(
+                tx,
+                self,
+                &mut row,
+                seen,
+                Change {
+                    event: Event::Automate,
+                    reason: Some(Reason::BackToMachine),
+                    due: now,
+                    actor: &actor,
+                    note: Note::default(),
+                },
+            )
+            .await?;
             Ok(row.upstream)
         })?;
         self.nudge(&upstream);

@@ -19,7 +19,7 @@ use app::ledger::wire::{NotSent, WireEnd, WireReport};
 use super::attach_evidence::{self, NewEvidence};
 use super::audit::Note;
 use super::standing::{self, Loaded};
-use super::transition::{self, apply};
+use super::transition::{self, Change, apply};
 use super::{Actor, Ledger, Result};
 use crate::connector::{BootInstant, Origin, Outgoing, boot_now};
 use crate::ids;
@@ -66,10 +66,10 @@ pub async fn mark(
     let lease = schedule.deadline.plus(ledger.settings.lease_beyond);
     row.locked_until = Some(At(lease));
     row.lease_owner = Some(ledger.worker().to_string());
-    let reason = row.reason.map_or(Reason::ContractAsks, |reason| *reason);
+    let reason = row.reason.map(|reason| *reason);
     let actor = Actor::worker(ledger.worker(), &row.correlation_id);
     let note = Note { attempt: Some(row.attempt_count), ..Note::default() };
-    apply(tx, ledger, row, seen, event, reason, lease, &actor, note).await?;
+    apply(tx, ledger, row, seen, Change { event, reason, due: lease, actor: &actor, note }).await?;
     if let Some(target) = &loaded.row.target {
         let mut state = targets::lock(tx, &loaded.row.upstream, target).await?;
         state.open_operation_id = Some(loaded.row.id);
@@ -314,7 +314,7 @@ impl Ledger {
             upstream_audit_id: output(answer, "audit_id"),
             ..Note::default()
         };
-        apply(tx, self, &mut row, seen, event, reason, due, &actor, note).await?;
+        apply(tx, self, &mut row, seen, Change { event, reason: Some(reason), due, actor: &actor, note }).await?;
         if !matches!(answer.ending, Ending::Unknown | Ending::KeyConflict) && clean {
             transition::release_target(tx, &row).await?;
         }

@@ -8,7 +8,7 @@ use app::ledger::roles::{Leave, Matter, Verb};
 use app::ledger::status::{Event, Status};
 
 use super::audit::{self, Note};
-use super::transition::apply;
+use super::transition::{Change, apply};
 use super::{Error, Ledger, Operator, Result};
 use crate::store::codec::{At, Id};
 use crate::store::operations::{self, Operation};
@@ -45,7 +45,14 @@ impl Ledger {
             let actor = who.actor(correlation);
             if *row.status == Status::Executing {
                 let note = Note::of("take_over");
-                apply(tx, self, &mut row, seen, Event::TakeOver, Reason::TakenOver, now, &actor, note).await?;
+                apply(
+                    tx,
+                    self,
+                    &mut row,
+                    seen,
+                    Change { event: Event::TakeOver, reason: Some(Reason::TakenOver), due: now, actor: &actor, note },
+                )
+                .await?;
             } else {
                 row.updated_at = At(now);
                 row.next_check_at = None;

@@ -13,24 +13,32 @@ use crate::store::codec::{At, Word};
 use crate::store::operations::{self, Operation};
 use crate::store::{Tx, targets};
 
-/// Moves `row` by `event` and persists it with its audit row. The caller may have changed other fields of `row` before;
-/// `seen` is the fence and version that are stored. `due` is when a machine looks at it next, where one does.
+/// One change of status.
+#[derive(Debug)]
+pub struct Change<'a> {
+    pub event: Event,
+    pub reason: Option<Reason>,
+    /// When a machine looks at it next, where one does.
+    pub due: Instant,
+    pub actor: &'a Actor,
+    pub note: Note,
+}
+
+/// Moves `row` and persists it with its audit row. The caller may have changed other fields of `row` before; `seen` is
+/// the fence and version that are stored.
 pub async fn apply(
     tx: &mut Tx,
     ledger: &Ledger,
     row: &mut Operation,
     seen: (i64, i64),
-    event: Event,
-    reason: Reason,
-    due: Instant,
-    actor: &Actor,
-    note: Note,
+    change: Change<'_>,
 ) -> Result<()> {
+    let Change { event, reason, due, actor, note } = change;
     let from = *row.status;
     let to = next(from, event)?;
     let now = tx.now(&ledger.clock).await?;
     row.status = Word(to);
-    row.reason = Some(Word(reason));
+    row.reason = reason.map(Word);
     row.version = seen.1 + 1;
     row.updated_at = At(now);
     row.next_check_at = is_for_machines(row, to).then_some(At(due));
@@ -39,13 +47,13 @@ pub async fn apply(
         row.lease_owner = None;
     }
     if to.is_settled() {
-        settle(tx, row, reason, now).await?;
+        settle(tx, row, now).await?;
     }
     operations::advance(tx, seen, row).await?;
     let note = Note {
         verb: if note.verb.is_empty() { event.as_str() } else { note.verb },
         from: Some(from),
-        reason: note.reason.or_else(|| Some(reason.as_str().to_string())),
+        reason: note.reason.or_else(|| reason.map(|reason| reason.as_str().to_string())),
         ..note
     };
     audit::operation(tx, ledger, row, actor, note, now).await
@@ -68,14 +76,14 @@ fn is_for_machines(row: &Operation, status: Status) -> bool {
     }
 }
 
-async fn settle(tx: &mut Tx, row: &mut Operation, reason: Reason, now: Instant) -> Result<()> {
+async fn settle(tx: &mut Tx, row: &mut Operation, now: Instant) -> Result<()> {
     row.settled_at = Some(At(now));
     row.holder_id = None;
     row.held_since = None;
     row.holder_acted_at = None;
     row.proposal_id = None;
     row.snoozed_until = None;
-    row.holds_intent = !frees_intent(row, reason);
+    row.holds_intent = !row.reason.is_some_and(|reason| frees_intent(row, *reason));
     release_target(tx, row).await
 }
 

@@ -36,7 +36,7 @@ both! {
     /// INP-01: the losers of the race read what the winner stored.
     async fn fifty_identical_requests_make_one_operation(bench) {
         let token = bench.client("acme", &["*"], &[]).await;
-        bench.with_group(&token, "c-1").await;
+        bench.provisioned(&token, "c-1").await;
         let before = bench.stored().await.0;
         let body = json!({"contract": "top_up_credit", "params": top_up("c-1", "p-1", "10.00")});
         let requests = (0..AT_ONCE).map(|_| ("k1".into(), "/v1/operations".into(), body.clone())).collect();
@@ -69,7 +69,7 @@ both! {
             answer.is_problem(422, "idempotency-key-reused");
             assert_eq!(answer.body["operation"].as_str(), won.first().map(String::as_str));
             assert_eq!(answer.body["differs"], json!(["amount"]));
-            assert!(answer.body["status"].is_string() && !answer.text.contains("10.00") && !answer.text.contains("11.00"));
+            assert!(answer.body["operation_status"].is_string() && !answer.text.contains("10.00") && !answer.text.contains("11.00"));
         }
         assert_eq!(bench.stored().await, (1, 1, 0));
     }
@@ -106,8 +106,8 @@ both! {
 
     async fn a_colon_in_a_customer_makes_no_other_intent(bench) {
         let token = bench.client("acme", &["*"], &[]).await;
-        bench.with_group(&token, "a:b").await;
-        bench.with_group(&token, "a").await;
+        bench.provisioned(&token, "a:b").await;
+        bench.provisioned(&token, "a").await;
         let one = bench.admit(&token, &new_key(), "top_up_credit", top_up("a:b", "c", "10.00")).await;
         let other = bench.admit(&token, &new_key(), "top_up_credit", top_up("a", "b:c", "10.00")).await;
         assert_eq!((one.status, other.status), (StatusCode::CREATED, StatusCode::CREATED), "{one:#?}");

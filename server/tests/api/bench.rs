@@ -238,12 +238,15 @@ impl Bench {
         self.post(token, "/v1/operations", key, &json!({"contract": contract, "params": params})).await
     }
 
-    /// Signs a customer up with a group at the partner.
-    pub async fn with_group(&self, token: &str, customer: &str) {
-        let params = json!({"customer_id": customer, "signup_version": 1, "name": "Ann"});
-        let made = self.admit(token, &new_key(), "create_group", params).await;
-        assert_eq!(made.status, StatusCode::CREATED, "{made:#?}");
+    /// Signs a customer up and makes everything that belongs to it.
+    pub async fn provisioned(&self, token: &str, customer: &str) {
+        let body = json!({
+            "external_id": customer, "name": "Ann", "signup_version": 1, "spend_limit": "250.00", "currency": "USD",
+        });
+        let asked = self.post(token, "/v1/customers", &new_key(), &body).await;
         self.work().await;
+        let done = self.get(token, asked.header("location").unwrap()).await;
+        assert_eq!(done.body["state"], json!("provisioned"), "{done:#?}");
     }
 
     /// Steps everything that is due until nothing is.

@@ -8,7 +8,7 @@ use crate::bench::{Answer, Bench, both, grant, new_key, post};
 
 const PATH: &str = "/v1/operations";
 
-fn body() -> Value {
+fn good() -> Value {
     json!({"contract": "grant_access", "params": grant("g-1", "10.00")})
 }
 
@@ -68,14 +68,14 @@ both! {
         let long = "a".repeat(255);
         let (too_long, far_too_long) = ("a".repeat(256), "a".repeat(8_000));
         for key in ["", "key with space", "käse", "tab\there", "\"half", &too_long, &far_too_long] {
-            let refused = bench.post(&token, PATH, key, &body()).await;
+            let refused = bench.post(&token, PATH, key, &good()).await;
             refused.is_problem(400, "invalid-idempotency-key");
             assert!(key.is_empty() || !refused.text.contains(key), "{refused:#?}");
         }
-        let mut twice = post(&token, PATH, "a", body().to_string());
+        let mut twice = post(&token, PATH, "a", good().to_string());
         twice.headers_mut().append("idempotency-key", "b".parse().unwrap());
         bench.call(twice).await.is_problem(400, "invalid-idempotency-key");
-        let mut without = post(&token, PATH, "a", body().to_string());
+        let mut without = post(&token, PATH, "a", good().to_string());
         without.headers_mut().remove("idempotency-key");
         bench.call(without).await.is_problem(400, "missing-idempotency-key");
         assert_eq!(bench.stored().await, (0, 0, 0));
@@ -121,20 +121,20 @@ both! {
         let token = bench.client("acme", &["*"], &[]).await;
         let types = ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application/jsonx"];
         for media in types {
-            let mut request = post(&token, PATH, "k", body().to_string());
+            let mut request = post(&token, PATH, "k", good().to_string());
             request.headers_mut().insert("content-type", media.parse().unwrap());
             bench.call(request).await.is_problem(415, "unsupported-media-type");
         }
-        let mut request = post(&token, PATH, "k", body().to_string());
+        let mut request = post(&token, PATH, "k", good().to_string());
         request.headers_mut().remove("content-type");
         bench.call(request).await.is_problem(415, "unsupported-media-type");
         for encoding in ["gzip", "identity"] {
-            let mut request = post(&token, PATH, "k", body().to_string());
+            let mut request = post(&token, PATH, "k", good().to_string());
             request.headers_mut().insert("content-encoding", encoding.parse().unwrap());
             bench.call(request).await.is_problem(415, "unsupported-media-type");
         }
         assert_eq!(bench.stored().await, (0, 0, 0));
-        let mut request = post(&token, PATH, "k", body().to_string());
+        let mut request = post(&token, PATH, "k", good().to_string());
         request.headers_mut().insert("content-type", "Application/JSON; charset=UTF-8".parse().unwrap());
         assert_eq!(bench.call(request).await.status.as_u16(), 201);
     }
@@ -143,7 +143,7 @@ both! {
         let token = bench.client("acme", &["*"], &[]).await;
         let params = json!({"customer_id": "c-1", "payment_id": "p", "amount": "1.00", "currency": "USD"});
         bench.admit(&token, &new_key(), "top_up_credit", params.clone()).await.is_about("group_id");
-        bench.with_group(&token, "c-1").await;
+        bench.provisioned(&token, "c-1").await;
         let mut other = params.clone();
         other["group_id"] = json!("grp_other");
         bench.admit(&token, &new_key(), "top_up_credit", other).await.is_about("group_id");
@@ -174,7 +174,7 @@ both! {
 
     async fn every_answer_carries_the_requests_id_and_is_not_cached(bench) {
         let token = bench.client("acme", &["*"], &[]).await;
-        let mut request = post(&token, PATH, "k", body().to_string());
+        let mut request = post(&token, PATH, "k", good().to_string());
         request.headers_mut().insert("x-request-id", "mine-1".parse().unwrap());
         let admitted = bench.call(request).await;
         assert_eq!(admitted.header("x-request-id"), Some("mine-1"));
@@ -183,7 +183,7 @@ both! {
         assert_eq!(row.correlation_id, "mine-1");
         drop(tx);
         for bad in ["with space", "", &"x".repeat(65)] {
-            let mut request = post("wrong", PATH, "k", body().to_string());
+            let mut request = post("wrong", PATH, "k", good().to_string());
             request.headers_mut().insert("x-request-id", bad.parse().unwrap());
             let refused = bench.call(request).await;
             assert!(refused.header("x-request-id").is_some_and(|id| id != bad && id.len() == 32), "{refused:#?}");

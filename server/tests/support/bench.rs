@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use app::ledger::contract::Catalog;
 use app::ledger::instant::Instant;
+use app::ledger::reason::Reason;
 use app::ledger::status::Status;
 use ascertain::clock::Clock;
 use ascertain::connector::{BootClock, HttpWire, TlsClient, Wire};
@@ -34,14 +35,13 @@ use partner::Partner;
 use people::People;
 use place::{Engine, Place};
 use script::Script;
-use serde_json::json;
 
 /// Steps of one `quiet`, and clock moves of one `run_out`, before it counts as a loop.
 const STEPS: usize = 2_000;
-const MOVES: usize = 400;
+const MOVES: usize = 1_000;
 pub const TENANT: &str = "t-1";
 pub const GATE: &str = "gate";
-/// Customers that have a group when a test begins.
+/// Customers that are provisioned when a test begins.
 pub const CUSTOMERS: [&str; 2] = ["c-1", "c-2"];
 
 /// Makes `name::sqlite` and `name::postgres` of a test. `sandbox` is a real partner on loopback, `scripted` answers by
@@ -49,6 +49,7 @@ pub const CUSTOMERS: [&str; 2] = ["c-1", "c-2"];
 macro_rules! both {
     ($($(#[doc = $doc:literal])* $partner:ident async fn $name:ident($bench:ident) $body:block)+) => {$(
         mod $name {
+            #[allow(unused_imports, reason = "a body may need none of them")]
             use super::*;
 
             async fn body($bench: std::sync::Arc<$crate::support::Bench>) $body
@@ -154,15 +155,17 @@ impl Bench {
         bench
     }
 
-    /// Gives a customer a group, as top-ups and limits need.
+    /// Provisions a customer, as top-ups and limits need.
     async fn welcome(&self, customer: &str) {
         if let Some(script) = &self.script {
             script.next(script::group_made);
+            script.next(script::key_made);
+            script.next(script::limit_set);
         }
-        let group =
-            self.admit("create_group", json!({"customer_id": customer, "signup_version": 1, "name": customer})).await;
+        self.provision(customer).await;
         self.quiet().await;
-        assert_eq!(*self.get(group.id).await.status, Status::Succeeded, "{:#?}", self.get(group.id).await);
+        let unsettled = self.operations().await.into_iter().find(|row| *row.status != Status::Succeeded);
+        assert!(unsettled.is_none(), "{unsettled:#?}");
         if let Some(script) = &self.script {
             script.forget();
         }
@@ -239,6 +242,16 @@ impl Bench {
         }
     }
 
+    /// One step of the lane that sends.
+    pub async fn dispatch(&self) -> bool {
+        self.ledger.step(GATE, Lane::Dispatch).await.unwrap()
+    }
+
+    /// One step of the lane that investigates.
+    pub async fn recover(&self) -> bool {
+        self.ledger.step(GATE, Lane::Recover).await.unwrap()
+    }
+
     /// When the next operation is due, if one is.
     pub async fn next_due(&self) -> Option<Instant> {
         let mut tx = self.ledger.db.read().await.unwrap();
@@ -267,6 +280,11 @@ impl Bench {
             }
         }
         panic!("machines never come to an end: {:#?}", self.operations().await);
+    }
+
+    pub async fn status(&self, id: Id) -> (Status, Option<Reason>) {
+        let row = self.get(id).await;
+        (*row.status, row.reason.map(|reason| *reason))
     }
 
     // Rows.

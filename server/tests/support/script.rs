@@ -54,6 +54,8 @@ enum Line {
 pub struct Script {
     lines: Mutex<VecDeque<Line>>,
     seen: Mutex<Vec<Seen>>,
+    /// What is said when no line is left.
+    otherwise: Mutex<Option<fn(&Seen) -> WireReport>>,
     unscripted: AtomicU32,
 }
 
@@ -67,6 +69,11 @@ impl Script {
         let (go, held) = oneshot::channel();
         self.lines.lock().unwrap().push_back(Line::Held(held, Box::new(answer)));
         go
+    }
+
+    /// From now on every request without a line of its own gets this.
+    pub fn otherwise(&self, answer: fn(&Seen) -> WireReport) {
+        *self.otherwise.lock().unwrap() = Some(answer);
     }
 
     pub fn seen(&self) -> Vec<Seen> {
@@ -106,6 +113,8 @@ impl Wire for Script {
         };
         self.seen.lock().unwrap().push(seen.clone());
         let line = self.lines.lock().unwrap().pop_front();
+        let otherwise = *self.otherwise.lock().unwrap();
+        let line = line.or_else(|| otherwise.map(|answer| Line::Now(Box::new(answer))));
         Box::pin(async move {
             match line {
                 Some(Line::Now(answer)) => answer(&seen),
@@ -126,9 +135,27 @@ impl Wire for Script {
 /// The good answer to "create group".
 pub fn group_made(seen: &Seen) -> WireReport {
     let mut body = seen.body.clone();
-    body["id"] = json!(format!("grp_{}", seen.body["name"].as_str().unwrap_or_default()));
+    body["id"] = json!(format!("grp_{}", seen.body["external_reference"].as_str().unwrap_or_default()));
     body["status"] = json!("active");
     answer(201, &body)
+}
+
+/// The good answer to "create key".
+pub fn key_made(seen: &Seen) -> WireReport {
+    let mut body = seen.body.clone();
+    let group = seen.path.split('/').nth(3).unwrap_or_default();
+    body["id"] = json!(format!("key_{group}"));
+    body["group"] = json!(group);
+    body["status"] = json!("active");
+    body["secret"] = json!("sk_scripted");
+    answer(201, &body)
+}
+
+/// The good answer to "set spend limit".
+pub fn limit_set(seen: &Seen) -> WireReport {
+    let mut body = seen.body.clone();
+    body["id"] = json!(seen.path.split('/').nth(3).unwrap_or_default());
+    answer(200, &body)
 }
 
 pub fn answer(status: u16, body: &Value) -> WireReport {

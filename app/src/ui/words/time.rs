@@ -101,6 +101,11 @@ impl Clock {
         self.spell(at, "%H:%M")
     }
 
+    /// As much as fits beside a picture: the time, without seconds where it was not today.
+    pub fn brief(&self, at: Instant) -> String {
+        if self.same(at, "%F") { self.spell(at, "%H:%M:%S") } else { self.hour(at) }
+    }
+
     fn same(&self, at: Instant, format: &str) -> bool {
         self.spell(at, format) == self.spell(self.now, format)
     }

@@ -6,6 +6,7 @@ use app::ui::pages::audit::{self, AuditPage};
 use app::ui::shell::Nav;
 use axum::response::Response;
 
+use super::export;
 use super::visit::Visit;
 use super::words::{audit_row, chain, is_sealed};
 use crate::ledger::Result;
@@ -16,12 +17,22 @@ const OF_SUBJECT: i64 = 2_000;
 const KINDS: [&str; 4] = ["operation", "customer", "person", "client"];
 
 pub async fn show(visit: Visit) -> Response {
+    if let Some(format) = export::wanted(&visit) {
+        return match read(&visit).await {
+            Ok((rows, _)) => export::audit(format, &rows),
+            Err(error) => visit.trouble(&error),
+        };
+    }
     let visit = visit.at(Nav::Audit).await;
-    let drawn = model(&visit).await.map(|model| audit::page(&visit.shell, &model));
+    let drawn = read(&visit).await.map(|(rows, chain)| {
+        let rows = rows.iter().map(|row| audit_row(row, true)).collect();
+        audit::page(&visit.shell, &AuditPage { rows, chain, next: None })
+    });
     visit.answer(drawn)
 }
 
-async fn model(visit: &Visit) -> Result<AuditPage> {
+/// The rows, newest first, and whether they are as they were written.
+async fn read(visit: &Visit) -> Result<(Vec<Entry>, (String, bool))> {
     let ledger = &visit.app.ledger;
     let mut tx = visit.read().await?;
     let Some(subject) = visit.asked("subject") else {
@@ -31,16 +42,16 @@ async fn model(visit: &Visit) -> Result<AuditPage> {
             0 => format!("the newest {} rows, each as it was written", rows.len()),
             broken => format!("{broken} of the newest {} rows are not as they were written", rows.len()),
         };
-        let shown = rows.iter().map(|row| audit_row(row, true)).collect();
-        return Ok(AuditPage { rows: shown, chain: (words, broken == 0), next: None });
+        return Ok((rows, (words, broken == 0)));
     };
     let sees = |row: &Entry| row.tenant.as_deref().is_none_or(|tenant| visit.who.sees(tenant));
     for kind in KINDS {
-        let rows = list_of_subject(&mut tx, kind, subject, OF_SUBJECT).await?;
+        let mut rows = list_of_subject(&mut tx, kind, subject, OF_SUBJECT).await?;
         if !rows.is_empty() && rows.iter().all(sees) {
-            let shown = rows.iter().rev().map(|row| audit_row(row, true)).collect();
-            return Ok(AuditPage { rows: shown, chain: chain(ledger, &rows), next: None });
+            let chain = chain(ledger, &rows);
+            rows.reverse();
+            return Ok((rows, chain));
         }
     }
-    Ok(AuditPage { chain: ("0 rows about this".into(), true), ..AuditPage::default() })
+    Ok((Vec::new(), ("0 rows about this".into(), true)))
 }

@@ -9,6 +9,7 @@ use app::ui::words::{Clock, Money, StatusView};
 use axum::response::Response;
 use rust_decimal::Decimal;
 
+use super::export;
 use super::visit::Visit;
 use super::words::{Names, contract_title, operation_row, upstream_title};
 use crate::ledger::{Ledger, Result};
@@ -20,15 +21,20 @@ const READ: i64 = 2_000;
 const SHOWN: usize = 25;
 
 pub async fn show(visit: Visit) -> Response {
+    if export::wanted(&visit).is_some() {
+        return match picked(&visit).await {
+            Ok((_, _, rows)) => export::queue(&rows),
+            Err(error) => visit.trouble(&error),
+        };
+    }
     let visit = visit.at(Nav::Queue).await;
     let drawn = model(&visit).await.map(|model| queue::page(&visit.shell, &model));
     visit.answer(drawn)
 }
 
-async fn model(visit: &Visit) -> Result<QueuePage> {
-    let (ledger, clock) = (&visit.app.ledger, visit.shell.clock());
+/// What the filters leave, whose they speak of, and how many there are of each.
+async fn picked(visit: &Visit) -> Result<(Whose, [u64; 4], Vec<Operation>)> {
     let mut tx = visit.read().await?;
-    let names = Names::read(&mut tx).await?;
     let all = rows::list(&mut tx, &visit.tenants(), visit.who.id, READ).await?;
     let whose = Whose::ALL.into_iter().find(|one| Some(one.as_str()) == visit.asked("whose")).unwrap_or_default();
     let is = |whose: Whose, row: &Operation| match whose {
@@ -39,19 +45,28 @@ async fn model(visit: &Visit) -> Result<QueuePage> {
     };
     let count = |whose| u64::try_from(all.iter().filter(|row| is(whose, row)).count()).unwrap_or(u64::MAX);
     let counts = Whose::ALL.map(count);
-    let (q, only) = (visit.asked("q").unwrap_or_default().to_string(), visit.asked("cause"));
-    let picked: Vec<Operation> = all
-        .into_iter()
-        .filter(|row| is(whose, row) && matches(ledger, row, &q) && only.is_none_or(|cause| cause == cause_of(row)))
-        .collect();
+    let (q, only) = (visit.asked("q").unwrap_or_default(), visit.asked("cause"));
+    let fits = |row: &Operation| {
+        let cause = only.is_none_or(|cause| cause == cause_of(row));
+        cause && is(whose, row) && matches(&visit.app.ledger, row, q)
+    };
+    Ok((whose, counts, all.into_iter().filter(fits).collect()))
+}
+
+async fn model(visit: &Visit) -> Result<QueuePage> {
+    let (whose, counts, picked) = picked(visit).await?;
+    let mut tx = visit.read().await?;
+    let names = Names::read(&mut tx).await?;
+    let clock = visit.shell.clock();
+    let alone = visit.asked("cause").is_some();
     let next = picked.iter().find(|row| row.holder_id.is_none_or(|holder| holder == visit.who.id));
     let unknown = picked.iter().filter(|row| *row.status == Status::Uncertain).count();
     Ok(QueuePage {
         whose,
         counts,
-        q,
+        q: visit.asked("q").unwrap_or_default().to_string(),
         next: next.map(|row| row.id.to_string()),
-        groups: groups(visit, &clock, &names, &picked, only.is_some()),
+        groups: groups(visit, &clock, &names, &picked, alone),
         can_plan: false,
         meanwhile: format!("{unknown} operations are unknown and still being looked up."),
     })

@@ -17,27 +17,37 @@ use crate::ledger::{Ledger, Operator, audit};
 use crate::store::audit::Entry;
 use crate::store::codec::Id;
 use crate::store::operations::Operation;
-use crate::store::{self, Tx, people};
+use crate::store::{self, Tx, clients, people};
 
-/// Names of people by id.
+/// Names of people and of API clients by id.
 #[derive(Clone, Debug, Default)]
-pub struct Names(BTreeMap<Id, String>);
+pub struct Names {
+    people: BTreeMap<Id, String>,
+    clients: BTreeMap<Id, String>,
+}
 
 impl Names {
     pub async fn read(tx: &mut Tx) -> store::Result<Names> {
         let people = people::list(tx).await?;
-        Ok(Names(people.into_iter().map(|person| (person.id, person.name)).collect()))
+        let clients = clients::list(tx).await?;
+        Ok(Names {
+            people: people.into_iter().map(|person| (person.id, person.name)).collect(),
+            clients: clients.into_iter().map(|client| (client.id, client.name)).collect(),
+        })
     }
 
     pub fn of(&self, id: Id) -> String {
-        self.0.get(&id).cloned().unwrap_or_else(|| "somebody".into())
+        self.people.get(&id).cloned().unwrap_or_else(|| "somebody".into())
     }
 
     /// `person:ID`, `client:ID`, `workflow:ID` in words.
     pub fn principal(&self, reference: &str) -> String {
         match reference.split_once(':') {
             Some(("person", id)) => id.parse().map_or_else(|_| "somebody".into(), |id| self.of(id)),
-            Some(("client", id)) => format!("API client {}", short(id)),
+            Some(("client", id)) => {
+                let name = id.parse().ok().and_then(|id: Id| self.clients.get(&id).cloned());
+                format!("API client {}", name.unwrap_or_else(|| short(id)))
+            }
             Some(("workflow", name)) => format!("workflow {name}"),
             _ => reference.to_string(),
         }

@@ -25,7 +25,7 @@ use crate::store::audit::{self, Entry};
 use crate::store::codec::Id;
 use crate::store::operations;
 use crate::store::proposals::{self, Proposal};
-use crate::store::{Tx, clients, customers, evidence};
+use crate::store::{Tx, customers, evidence};
 
 const AUDIT_ROWS: i64 = 1_000;
 
@@ -79,9 +79,8 @@ pub async fn load(visit: &Visit, id: Id, typed: Option<&Typed>) -> Result<Operat
         name: found.name,
     });
     let related = related(visit, &mut tx, &known).await?;
-    let asked_by = asked_by(&mut tx, &known).await?;
     drop(tx);
-    Ok(page(visit, &known, customer, related, asked_by, typed))
+    Ok(page(visit, &known, customer, related, typed))
 }
 
 fn page(
@@ -89,7 +88,6 @@ fn page(
     known: &Known,
     customer: Option<CustomerLink>,
     related: Vec<Related>,
-    asked_by: String,
     typed: Option<&Typed>,
 ) -> OperationPage {
     let (ledger, clock) = (&visit.app.ledger, visit.shell.clock());
@@ -142,7 +140,7 @@ fn page(
             Some("people") => Show::People,
             _ => Show::Everything,
         },
-        identity: identity(visit, known, asked_by),
+        identity: identity(visit, known),
         related,
         audit: known.audit.iter().map(|entry| audit_row(entry, false)).collect(),
         chain: chain(ledger, &known.audit),
@@ -299,17 +297,6 @@ fn open_proposal(visit: &Visit, known: &Known, one: &Proposal) -> OpenProposal {
     }
 }
 
-async fn asked_by(tx: &mut Tx, known: &Known) -> Result<String> {
-    let row = &known.loaded.row;
-    if row.principal_kind == "client"
-        && let Ok(id) = row.principal_id.parse::<Id>()
-        && let Some(client) = clients::find(tx, id).await?
-    {
-        return Ok(format!("API client {}", client.name));
-    }
-    Ok(known.names.principal(&format!("{}:{}", row.principal_kind, row.principal_id)))
-}
-
 async fn related(visit: &Visit, tx: &mut Tx, known: &Known) -> Result<Vec<Related>> {
     let ledger = &visit.app.ledger;
     let row = &known.loaded.row;
@@ -336,7 +323,7 @@ async fn related(visit: &Visit, tx: &mut Tx, known: &Known) -> Result<Vec<Relate
     Ok(related)
 }
 
-fn identity(visit: &Visit, known: &Known, asked_by: String) -> Vec<Fact> {
+fn identity(visit: &Visit, known: &Known) -> Vec<Fact> {
     let row = &known.loaded.row;
     let digest = app::ledger::key::sha256_hex(row.operation_key.as_bytes());
     let key = if ways::sees_keys(visit) {
@@ -344,6 +331,7 @@ fn identity(visit: &Visit, known: &Known, asked_by: String) -> Vec<Fact> {
     } else {
         Fact::code("Operation key", digest).note("its digest")
     };
+    let asked_by = known.names.principal(&format!("{}:{}", row.principal_kind, row.principal_id));
     let mut facts = vec![
         Fact::code("Intent", row.intent_text.clone()).note(format!("generation {}", row.generation)),
         key,
