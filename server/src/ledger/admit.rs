@@ -109,6 +109,10 @@ impl Ledger {
         }
         let reading = self.read(tx, &who.tenant, (version, contract), cmd, digest, BTreeMap::new()).await?;
         if let Some(known) = self.find_known(tx, &who.tenant, &reading).await? {
+            // Whoever was first at the same moment may have come under this very key, which says more than the intent.
+            if let Some(twin) = inbound_keys::find(tx, &who.tenant, &who.reference(), &cmd.contract, digest).await? {
+                return self.replay(tx, who, &twin, cmd).await;
+            }
             let row = self.meet(tx, who, known, cmd, digest).await?;
             self.insert_key(tx, who, &cmd.contract, digest, &row).await?;
             return Ok(Admission::Intent(row));

@@ -250,10 +250,42 @@ impl Client {
         }
     }
 
-    /// Waits until the operation stands so.
+    /// Waits until the operation stands so. If machines are done with it before that, its history is told.
     pub async fn stands(&self, id: &str, status: &str) {
         until(&format!("{id} is {status}"), async || {
-            (self.get(&format!("/v1/operations/{id}")).await["status"] == status).then_some(())
+            let row = self.get(&format!("/v1/operations/{id}")).await;
+            if row["status"] == status {
+                return Some(());
+            }
+            self.is_moving(&row).await;
+            None
+        })
+        .await;
+    }
+
+    async fn is_moving(&self, row: &Value) {
+        let status = row["status"].as_str().unwrap_or_default();
+        if ["reconciliation_needed", "failed_final", "cancelled", "succeeded"].contains(&status) {
+            let events = self.get(&format!("/v1/operations/{}/events", row["id"].as_str().unwrap())).await;
+            panic!("machines are done with {row:#}\n{events:#}");
+        }
+    }
+
+    /// Waits until the customer has come to one of these states.
+    pub async fn customer_is(&self, customer: &str, states: &[&str]) {
+        until(&format!("{customer} is {states:?}"), async || {
+            let view = self.get(&format!("/v1/customers/{customer}")).await;
+            if states.contains(&view["state"].as_str().unwrap()) {
+                return Some(());
+            }
+            if let Some(id) = view["blocked_by"]["operation"].as_str() {
+                let row = self.get(&format!("/v1/operations/{id}")).await;
+                // Between the two looks it may have come to its good end.
+                if row["status"] != "succeeded" {
+                    self.is_moving(&row).await;
+                }
+            }
+            None
         })
         .await;
     }
@@ -262,9 +294,7 @@ impl Client {
     pub async fn welcome(&self, customer: &str) {
         let made = self.post("/v1/customers", &format!("sign-up-{customer}"), &sign_up(customer)).await;
         assert_eq!(made.status, 201, "{made:?}");
-        let path = format!("/v1/customers/{customer}");
-        until("the customer is provisioned", async || (self.get(&path).await["state"] == "provisioned").then_some(()))
-            .await;
+        self.customer_is(customer, &["provisioned"]).await;
     }
 }
 

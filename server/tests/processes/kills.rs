@@ -90,12 +90,7 @@ both! {
             assert!([200, 201].contains(&answer.status), "{answer:?}");
         }
         for number in 0..CUSTOMERS {
-            let path = format!("/v1/customers/c-{number}");
-            until(&format!("c-{number} is provisioned"), async || {
-                let state = client.get(&path).await["state"].clone();
-                (state == "provisioned" || state == "key_created_local_save_failed").then_some(())
-            })
-            .await;
+            client.customer_is(&format!("c-{number}"), &["provisioned", "key_created_local_save_failed"]).await;
         }
         let operations = client.operations().await;
         assert_eq!(operations.len(), 3 * CUSTOMERS);

@@ -78,10 +78,7 @@ both! {
         let answers =
             at_once(&client, "/v1/customers", |number| (format!("key-{number}"), sign_up("c-1"))).await;
         assert_eq!(tally(&answers, "intent", "parent"), (1, AT_ONCE - 1, 0), "{answers:#?}");
-        crate::running::until("the customer is provisioned", async || {
-            (client.get("/v1/customers/c-1").await["state"] == "provisioned").then_some(())
-        })
-        .await;
+        client.customer_is("c-1", &["provisioned"]).await;
         for kind in ["group", "key", "limit"] {
             bench.partner.count(kind).await.are_effects(1);
         }
