@@ -43,6 +43,7 @@ impl Seen {
 }
 
 type Answering = Box<dyn FnOnce(&Seen) -> WireReport + Send>;
+type Always = fn(&Seen) -> WireReport;
 
 enum Line {
     Now(Answering),
@@ -55,7 +56,7 @@ pub struct Script {
     lines: Mutex<VecDeque<Line>>,
     seen: Mutex<Vec<Seen>>,
     /// What is said when no line is left.
-    otherwise: Mutex<Option<fn(&Seen) -> WireReport>>,
+    otherwise: Mutex<Option<Always>>,
     unscripted: AtomicU32,
 }
 
@@ -72,7 +73,7 @@ impl Script {
     }
 
     /// From now on every request without a line of its own gets this.
-    pub fn otherwise(&self, answer: fn(&Seen) -> WireReport) {
+    pub fn otherwise(&self, answer: Always) {
         *self.otherwise.lock().unwrap() = Some(answer);
     }
 
