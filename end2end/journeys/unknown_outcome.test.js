@@ -10,9 +10,9 @@ import { eventually } from "../harness/eventually.js";
 const MESSAGES = "/v1/messages";
 const APPROVALS_READ = 50;
 
-// Labels of the forms, in one place.
+// What the pages call their fields, in one place.
 const LABEL = {
-  reason: /^reason/i,
+  reason: /reason|why/i,
   source: /who or what says so/i,
   statement: /the statement itself/i,
   conclusion: /what it says/i,
