@@ -43,6 +43,7 @@ impl Seen {
 }
 
 type Answering = Box<dyn FnOnce(&Seen) -> WireReport + Send>;
+type Always = fn(&Seen) -> WireReport;
 
 enum Line {
     Now(Answering),
@@ -58,7 +59,11 @@ pub struct Script {
     lines: Mutex<VecDeque<Line>>,
     seen: Mutex<Vec<Seen>>,
     /// What is said when no line is left.
+<<<<<<< HEAD
     otherwise: Mutex<Option<Otherwise>>,
+=======
+    otherwise: Mutex<Option<Always>>,
+>>>>>>> tests
     unscripted: AtomicU32,
 }
 
@@ -75,7 +80,7 @@ impl Script {
     }
 
     /// From now on every request without a line of its own gets this.
-    pub fn otherwise(&self, answer: fn(&Seen) -> WireReport) {
+    pub fn otherwise(&self, answer: Always) {
         *self.otherwise.lock().unwrap() = Some(answer);
     }
 
