@@ -51,19 +51,12 @@ enum Line {
     Held(oneshot::Receiver<()>, Answering),
 }
 
-/// Answers what nothing was scripted for.
-type Otherwise = fn(&Seen) -> WireReport;
-
 #[derive(Default)]
 pub struct Script {
     lines: Mutex<VecDeque<Line>>,
     seen: Mutex<Vec<Seen>>,
     /// What is said when no line is left.
-<<<<<<< HEAD
-    otherwise: Mutex<Option<Otherwise>>,
-=======
     otherwise: Mutex<Option<Always>>,
->>>>>>> tests
     unscripted: AtomicU32,
 }
 
