@@ -164,7 +164,8 @@ impl Ledger {
     }
 }
 
-/// Runs one transaction body until it is not a passing failure's or a lost race's turn any more.
+/// Runs one transaction body until it is not a passing failure's or a lost race's turn any more. A `return Ok(…)` inside
+/// the body ends it without a commit: only for a body that has written nothing.
 #[macro_export]
 macro_rules! in_transaction {
     ($ledger:expr, |$tx:ident| $body:expr) => {{

@@ -85,7 +85,14 @@ impl Ledger {
         let (run, is_new) = match known {
             Some(run) => match different(&run, json)? {
                 None => (run, false),
-                Some(differs) => return Err(Error::IntentReused { operation: None, status: None, differs }),
+                Some(differs) => {
+                    // A twin under the same key may have been admitted since the first look.
+                    let twin = inbound_keys::find(tx, &who.tenant, &who.reference(), PROVISION, digest).await?;
+                    return Err(match twin {
+                        Some(_) => Error::KeyReused { operation: None, status: None, differs },
+                        None => Error::IntentReused { operation: None, status: None, differs },
+                    });
+                }
             },
             None => {
                 tenants::ensure(tx, &who.tenant, At(now)).await?;

@@ -72,6 +72,9 @@ impl Ledger {
     pub async fn release(&self, who: &Operator, operation: Id, correlation: &str) -> Result<Operation> {
         let row = crate::in_transaction!(self, |tx| {
             let mut row = self.get_for(tx, who, operation).await?;
+            if who.may(Verb::Release, Matter::NONE) != Leave::Yes {
+                return Err(Error::Forbidden("your roles do not include releasing"));
+            }
             super::decide::check_holder(tx, &row, who).await?;
             if row.proposal_id.is_some() && *row.status != Status::AwaitingApproval {
                 return Err(Error::NotYours("withdraw your proposal first"));
