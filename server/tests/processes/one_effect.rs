@@ -72,6 +72,29 @@ both! {
         server.stop().await;
     }
 
+    /// The same for whom a message goes to and what it says.
+    async fn twenty_five_of_fifty_with_another_recipient_or_text(bench) {
+        let server = bench.serve().await;
+        let client = bench.client(&server).await;
+        let message = |id: &str, to: &str, text: &str| {
+            let params = json!({"to": to, "text": text, "message_id": id});
+            (format!("k-{id}"), json!({"contract": "send_message", "params": params}))
+        };
+        for (id, to, text) in [("m-1", "b@example.test", "Hello"), ("m-2", "a@example.test", "Good-bye")] {
+            let answers = at_once(&client, "/v1/operations", |number| {
+                if number % 2 == 0 { message(id, "a@example.test", "Hello") } else { message(id, to, text) }
+            })
+            .await;
+            assert_eq!(tally(&answers, "true", "id"), (1, AT_ONCE / 2 - 1, AT_ONCE / 2), "{answers:#?}");
+            let won = answers[0].status >= 300;
+            client.stands(&answers[usize::from(won)].id(), "succeeded").await;
+        }
+        let messages = bench.partner.count("message").await;
+        messages.are_effects(2);
+        assert_eq!(messages.requests, 2);
+        server.stop().await;
+    }
+
     async fn fifty_sign_ups_under_fifty_keys(bench) {
         let server = bench.serve().await;
         let client = bench.client(&server).await;
