@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use app::ledger::contract::{Approval, Class, Contract, KeyFormat, Risk};
+use app::ledger::contract::{Approval, Contract, KeyFormat, Risk};
 use app::ledger::fingerprint::{FUNCTION_VERSION, fingerprint};
 use app::ledger::instant::Instant;
 use app::ledger::json::Json;
@@ -113,7 +113,7 @@ impl Ledger {
             if let Some(twin) = inbound_keys::find(tx, &who.tenant, &who.reference(), &cmd.contract, digest).await? {
                 return self.replay(tx, who, &twin, cmd).await;
             }
-            let row = self.meet(tx, who, known, cmd, digest).await?;
+            let row = self.meet(tx, who, known, cmd).await?;
             self.insert_key(tx, who, &cmd.contract, digest, &row).await?;
             return Ok(Admission::Intent(row));
         }
@@ -159,14 +159,7 @@ impl Ledger {
     }
 
     /// Another key for a known intent: the same request joins it, another one is refused.
-    async fn meet(
-        &self,
-        tx: &mut Tx,
-        who: &Principal,
-        row: Operation,
-        cmd: &Admit,
-        _digest: &str,
-    ) -> Result<Operation> {
+    async fn meet(&self, tx: &mut Tx, who: &Principal, row: Operation, cmd: &Admit) -> Result<Operation> {
         let (same, differs) = self.compare(tx, &row, cmd).await?;
         if same {
             return Ok(row);
@@ -586,9 +579,4 @@ fn shown(contract: &Contract, params: &Params, row: &Operation) -> String {
 /// A caller's text in a message, cut.
 fn cut(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(60).collect()
-}
-
-/// Reads have no effect and may be asked again under a new request.
-pub fn is_read(contract: &Contract) -> bool {
-    contract.class == Class::Read
 }

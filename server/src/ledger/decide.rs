@@ -3,7 +3,6 @@
 //! Under the version that person saw, with the gates that the page showed, and for some matters as a proposal that a
 //! second person has to agree to. Invariant: a decision and the evidence it rests on are part of the same record.
 
-use app::ledger::contract::Risk;
 use app::ledger::decision::{Asking, Outcome, SecondPerson, gates, is_open, second_person};
 use app::ledger::instant::Instant;
 use app::ledger::json::Json;
@@ -234,9 +233,4 @@ pub(super) fn shown(loaded: &Loaded) -> String {
         ("evidence", Json::Array(evidence.collect())),
     ])
     .to_text()
-}
-
-/// High risk by the stored row.
-pub fn is_high(row: &Operation) -> bool {
-    *row.risk == Risk::High
 }

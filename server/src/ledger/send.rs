@@ -231,7 +231,7 @@ impl Ledger {
         }
         if is_ours {
             let loaded = standing::load(tx, self, row).await?;
-            self.record_outcome(tx, loaded, &ended, report, answer, now).await
+            self.record_outcome(tx, loaded, &ended, answer, now).await
         } else {
             self.keep_late(tx, row, marked, &ended, answer, now).await
         }
@@ -284,7 +284,6 @@ impl Ledger {
         tx: &mut Tx,
         loaded: Loaded,
         ended: &Attempt,
-        report: &WireReport,
         answer: &Answer,
         now: Instant,
     ) -> Result<()> {
@@ -310,7 +309,7 @@ impl Ledger {
         let note = Note {
             attempt: Some(ended.number),
             outcome_class: Some(answer.ending.to_string()),
-            upstream_request_id: report_request_id(report, ended),
+            upstream_request_id: ended.upstream_request_id.clone(),
             upstream_audit_id: output(answer, "audit_id"),
             ..Note::default()
         };
@@ -425,10 +424,6 @@ fn finished(
     }
     row.timings = serde_json::to_string(&report.timings).ok();
     row
-}
-
-fn report_request_id(_report: &WireReport, ended: &Attempt) -> Option<String> {
-    ended.upstream_request_id.clone()
 }
 
 fn output(answer: &Answer, name: &str) -> Option<String> {
