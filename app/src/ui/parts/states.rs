@@ -135,7 +135,7 @@ pub fn states(clock: &Clock, visited: &[(Status, Instant)], view: &StatusView) -
 fn in_words(clock: &Clock, visited: &[(Status, Instant)]) -> String {
     let word = |status| StatusView::plain(status).word.to_lowercase();
     let path: Vec<String> =
-        visited.iter().map(|(status, at)| format!("{} at {}", word(*status), clock.brief(*at))).collect();
+        visited.iter().map(|(status, at)| format!("{} at {}", word(*status), clock.time(*at))).collect();
     let next: Vec<String> = visited.last().map(|(here, _)| following(*here).map(word).collect()).unwrap_or_default();
     let path = format!("Path taken: {}.", path.join(", "));
     match next.split_last() {
@@ -180,7 +180,7 @@ fn picture(clock: &Clock, visited: &[(Status, Instant)], view: &StatusView) -> S
             let _ = write!(
                 out,
                 "<text class=\"when\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
-                clock.time(*at)
+                clock.brief(*at)
             );
         }
     }
